@@ -1,0 +1,79 @@
+"""What every reader of model files shares: the error, the tensor, the limits against hostile files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from policies.errors import InvalidInput
+
+MAX_OPERATORS: Final = 50_000
+MAX_TENSORS: Final = 200_000
+MAX_EDGES: Final = 1_000_000
+"""Tensor slots of all operators together: vectors may overlap in the file, so their sum is bounded too."""
+
+MAX_RANK: Final = 16
+MAX_ELEMENTS: Final = 2**40
+MAX_MACS: Final = 2**53
+"""Multiply-accumulates of a graph: beyond it, JSON numbers lose digits."""
+
+MAX_QUANTIZATION_VALUES: Final = 4_000_000
+MAX_TEXT_BYTES: Final = 1_024
+
+
+class ModelFileError(InvalidInput):
+    """A model file that cannot be registered.
+
+    `reason` is stable and says what is wrong: "not-a-model" (another kind of file, or an unknown version),
+    "malformed" (truncated, offsets that lead outside, indices of nothing), "too-large" (over a limit above),
+    "no-graph" (no subgraph, or one with no operation).
+    """
+
+    code: ClassVar[str] = "invalid-model-file"
+
+    def __init__(self, reason: str, detail: str, *, limit: int | None = None) -> None:
+        super().__init__(detail, limit=limit)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """real = scale × (stored − zero point); more than one scale means per channel along `axis`."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of the main graph.
+
+    `shape` is the shape stored in the file, with 1 where a dimension is dynamic; `signature` has -1 there.
+    `bytes` counts the constant data (0 for computed tensors). `name` is kept for inputs and outputs only.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    signature: tuple[int, ...]
+    bytes: int = 0
+    quantization: Quantization | None = None
+    name: str = ""
+
+    @property
+    def elements(self) -> int:
+        """Number of elements, dynamic dimensions counted as one."""
+        return math.prod(self.shape)
+
+    @property
+    def dynamic_axes(self) -> tuple[int, ...]:
+        """Axes whose size is known only when the model runs."""
+        return tuple(axis for axis, size in enumerate(self.signature) if size < 0)
+
+
+def check_limit(what: str, count: int, limit: int) -> int:
+    """`count`, or ModelFileError("too-large") where it is over the limit."""
+    if count > limit:
+        raise ModelFileError("too-large", f"{what}: {count} is over the limit of {limit}", limit=limit)
+    return count

@@ -1,0 +1,325 @@
+"""`.tflite` → `ModelGraph` and what the file says of its tensors. A pure function of the bytes.
+
+The flatbuffer schema is that of LiteRT (`tflite/schema/schema.fbs`), read with the PyPI package `tflite`. Its
+generated classes trust every offset; here each read is bounded, and whatever a broken offset raises becomes a
+`ModelFileError`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
+
+import tflite
+
+from policies.graph import ModelGraph, Node
+from policies.vocabulary import Precision
+from service.registry.macs import macs
+from service.registry.model_file import (
+    MAX_EDGES,
+    MAX_ELEMENTS,
+    MAX_MACS,
+    MAX_OPERATORS,
+    MAX_QUANTIZATION_VALUES,
+    MAX_RANK,
+    MAX_TENSORS,
+    MAX_TEXT_BYTES,
+    ModelFileError,
+    Quantization,
+    Tensor,
+    check_limit,
+)
+from service.registry.precision import WEIGHTS_INPUT, precision_class
+
+IDENTIFIER: Final = b"TFL3"
+SCHEMA_VERSION: Final = 3
+NO_TENSOR: Final = -1
+"""An optional input that is absent."""
+
+CUSTOM: Final = int(tflite.BuiltinOperator.CUSTOM)
+
+CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
+
+ACTIVATION_INPUT: Final = MappingProxyType(
+    {
+        "EMBEDDING_LOOKUP": 1,
+        "FILL": 1,
+        "GATHER": 0,
+        "GATHER_ND": 0,
+        "HASHTABLE_LOOKUP": 2,
+        "ONE_HOT": 2,
+        "SCATTER_ND": 1,
+        "SELECT": 1,
+        "SELECT_V2": 1,
+        "TRANSPOSE_CONV": 2,
+    }
+)
+"""Operations whose element type is not that of their first computed input."""
+
+# Slots of the schema's tables that are read past the generated classes, because those copy a string of any length.
+_OPERATOR_CODE_CUSTOM_CODE: Final = 6
+_TENSOR_NAME: Final = 10
+
+# What flatbuffers, struct and numpy raise when an offset leads astray.
+_BROKEN: Final = (IndexError, struct.error, ValueError, TypeError, OverflowError, AttributeError)
+
+
+def _names(enum: type) -> Mapping[int, str]:
+    return MappingProxyType({value: name for name, value in vars(enum).items() if isinstance(value, int)})
+
+
+_OPERATOR_NAMES: Final = _names(tflite.BuiltinOperator)
+_TYPE_NAMES: Final = MappingProxyType({value: name.lower() for value, name in _names(tflite.TensorType).items()})
+
+
+@dataclass(frozen=True)
+class TfliteModel:
+    """A parsed file. `tensors` and `graph` are those of the main subgraph; `graph` counts tensors from 0."""
+
+    graph: ModelGraph
+    precision: Precision
+    tensors: tuple[Tensor, ...]
+    versions: Mapping[str, int]
+    subgraphs: int
+
+    @cached_property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The model's inputs, in order."""
+        return tuple(self.tensors[index] for index in self.graph.inputs)
+
+    @cached_property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The model's outputs, in order."""
+        return tuple(self.tensors[index] for index in self.graph.outputs)
+
+    @cached_property
+    def operations(self) -> Mapping[str, int]:
+        """Operation → how often it occurs; its highest version is in `versions`."""
+        return Counter(node.op for node in self.graph.nodes)
+
+    @property
+    def dynamic_tensors(self) -> tuple[int, ...]:
+        """Tensors with a dimension that is known only when the model runs."""
+        return tuple(index for index, tensor in enumerate(self.tensors) if tensor.dynamic_axes)
+
+    @property
+    def control_flow(self) -> tuple[str, ...]:
+        """Operations that run another subgraph, sorted."""
+        return tuple(sorted(CONTROL_FLOW.intersection(self.operations)))
+
+
+def read_tflite(payload: bytes) -> TfliteModel:
+    """Parse a `.tflite` file; raises ModelFileError where it is none, is broken, or is over a limit."""
+    if len(payload) < 8 or payload[4:8] != IDENTIFIER:
+        raise ModelFileError("not-a-model", "no TFL3 identifier: this is not a .tflite file")
+    try:
+        return _Reader(payload).read()
+    except _BROKEN as error:
+        raise ModelFileError("malformed", f"the file is truncated or damaged: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    op: str
+    version: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class _Reader:
+    """One pass over one file. Holds the budgets that several vectors share."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+        self._edges_left = MAX_EDGES
+        self._buffer_sizes: dict[int, int] = {}
+        self._quantization_left = MAX_QUANTIZATION_VALUES
+
+    def read(self) -> TfliteModel:
+        model = tflite.Model.GetRootAs(self._payload, 0)
+        if model.Version() != SCHEMA_VERSION:
+            raise ModelFileError("not-a-model", f"schema version {model.Version()} is not {SCHEMA_VERSION}")
+        subgraphs = check_limit("subgraphs", model.SubgraphsLength(), MAX_TENSORS)
+        if not subgraphs or not model.Subgraphs(0).OperatorsLength():
+            raise ModelFileError("no-graph", "the file has no subgraph with operations")
+        main = model.Subgraphs(0)
+        inputs = self._tensor_numbers(main.InputsLength(), main.InputsAsNumpy)
+        outputs = self._tensor_numbers(main.OutputsLength(), main.OutputsAsNumpy)
+        tensors = self._tensors(model, main, named=frozenset(inputs + outputs))
+        operators = self._operators(model, main, len(tensors))
+        _check_numbers(inputs + outputs, len(tensors))
+        _check_order(operators)
+        constants = frozenset(index for index, tensor in enumerate(tensors) if tensor.bytes)
+        nodes = tuple(_node(operator, tensors, constants) for operator in operators)
+        # Tensors may share a buffer: its bytes count once.
+        graph = ModelGraph(nodes, inputs, outputs, constants, sum(self._buffer_sizes.values()))
+        check_limit("multiply-accumulates", graph.macs, MAX_MACS)
+        versions: dict[str, int] = {}
+        for operator in operators:
+            versions[operator.op] = max(operator.version, versions.get(operator.op, 0))
+        return TfliteModel(
+            graph=graph,
+            precision=_precision(operators, nodes, tensors, constants),
+            tensors=tensors,
+            versions=MappingProxyType(versions),
+            subgraphs=subgraphs,
+        )
+
+    def _tensor_numbers(self, length: int, read: Any) -> tuple[int, ...]:
+        self._edges_left -= length
+        if self._edges_left < 0:
+            raise ModelFileError("too-large", f"more than {MAX_EDGES} tensor slots", limit=MAX_EDGES)
+        return tuple(read().tolist()) if length else ()
+
+    def _operators(self, model: Any, main: Any, tensor_count: int) -> tuple[_Operator, ...]:
+        codes_count = check_limit("operator codes", model.OperatorCodesLength(), MAX_OPERATORS)
+        codes: dict[int, tuple[str, int]] = {}
+        operators = []
+        for position in range(check_limit("operators", main.OperatorsLength(), MAX_OPERATORS)):
+            raw = main.Operators(position)
+            index = raw.OpcodeIndex()
+            if index >= codes_count:
+                raise ModelFileError("malformed", f"operator {position} has operator code {index} of {codes_count}")
+            if index not in codes:
+                codes[index] = self._operation(model.OperatorCodes(index))
+            inputs = self._tensor_numbers(raw.InputsLength(), raw.InputsAsNumpy)
+            outputs = self._tensor_numbers(raw.OutputsLength(), raw.OutputsAsNumpy)
+            _check_numbers(inputs + outputs, tensor_count)
+            operators.append(_Operator(*codes[index], inputs, outputs))
+        return tuple(operators)
+
+    def _operation(self, code: Any) -> tuple[str, int]:
+        # Codes up to 126 are written in both fields, later ones only in the newer: the larger is right.
+        builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        if builtin == CUSTOM:
+            return f"CUSTOM:{self._text(code, _OPERATOR_CODE_CUSTOM_CODE)}", code.Version()
+        return _OPERATOR_NAMES.get(builtin, f"BUILTIN_{builtin}"), code.Version()
+
+    def _text(self, table: Any, slot: int) -> str:
+        offset = table._tab.Offset(slot)
+        if not offset:
+            return ""
+        start = table._tab.Indirect(table._tab.Pos + offset)
+        (length,) = struct.unpack_from("<I", self._payload, start)
+        check_limit("text", length, MAX_TEXT_BYTES)
+        return self._payload[start + 4 : start + 4 + length].decode("utf-8", errors="replace")
+
+    def _tensors(self, model: Any, main: Any, named: frozenset[int]) -> tuple[Tensor, ...]:
+        sizes = self._buffer_sizes
+        tensors = []
+        for index in range(check_limit("tensors", main.TensorsLength(), MAX_TENSORS)):
+            raw = main.Tensors(index)
+            buffer = raw.Buffer()
+            if buffer not in sizes:
+                sizes[buffer] = self._buffer_bytes(model, buffer)
+            tensors.append(self._tensor(raw, sizes[buffer], self._text(raw, _TENSOR_NAME) if index in named else ""))
+        return tuple(tensors)
+
+    def _buffer_bytes(self, model: Any, index: int) -> int:
+        if index >= model.BuffersLength():
+            raise ModelFileError("malformed", f"buffer {index} of {model.BuffersLength()}")
+        buffer = model.Buffers(index)
+        # Over 2 GB the data lies behind the flatbuffer, at `offset`; 0 and 1 mean that it does not.
+        outside = buffer.Size() if buffer.Offset() > 1 else 0
+        if outside and buffer.Offset() + outside > len(self._payload):
+            raise ModelFileError("malformed", f"buffer {index} ends behind the end of the file")
+        length = int(buffer.DataLength())
+        return outside or (int(buffer.DataAsNumpy().nbytes) if length else 0)
+
+    def _tensor(self, raw: Any, buffer_bytes: int, name: str) -> Tensor:
+        check_limit("rank", max(raw.ShapeLength(), raw.ShapeSignatureLength()), MAX_RANK)
+        stored = tuple(raw.ShapeAsNumpy().tolist()) if raw.ShapeLength() else ()
+        signature = tuple(raw.ShapeSignatureAsNumpy().tolist()) if raw.ShapeSignatureLength() else stored
+        if len(signature) != len(stored):
+            raise ModelFileError("malformed", f"a shape of rank {len(stored)} has a signature of rank {len(signature)}")
+        tensor = Tensor(
+            dtype=_TYPE_NAMES.get(raw.Type(), f"type{raw.Type()}"),
+            shape=tuple(1 if size < 0 else size for size in stored),
+            signature=signature,
+            bytes=buffer_bytes,
+            quantization=self._quantization(raw.Quantization()),
+            name=name,
+        )
+        check_limit("elements of a tensor", tensor.elements, MAX_ELEMENTS)
+        return tensor
+
+    def _quantization(self, raw: Any) -> Quantization | None:
+        if raw is None or not raw.ScaleLength():
+            return None
+        self._quantization_left -= raw.ScaleLength() + raw.ZeroPointLength()
+        if self._quantization_left < 0:
+            limit = MAX_QUANTIZATION_VALUES
+            raise ModelFileError("too-large", f"more than {limit} quantisation values", limit=limit)
+        zero_points = tuple(raw.ZeroPointAsNumpy().tolist()) if raw.ZeroPointLength() else ()
+        return Quantization(tuple(raw.ScaleAsNumpy().tolist()), zero_points, raw.QuantizedDimension())
+
+
+def _check_numbers(numbers: Sequence[int], tensor_count: int) -> None:
+    for number in numbers:
+        if not NO_TENSOR <= number < tensor_count:
+            raise ModelFileError("malformed", f"tensor {number} of {tensor_count}")
+
+
+def _check_order(operators: Sequence[_Operator]) -> None:
+    """Operations stand in execution order, and each tensor is computed once."""
+    producer: dict[int, int] = {}
+    for position, operator in enumerate(operators):
+        for output in operator.outputs:
+            if producer.setdefault(output, position) != position and output != NO_TENSOR:
+                raise ModelFileError("malformed", f"tensor {output} is computed twice")
+    for position, operator in enumerate(operators):
+        for number in operator.inputs:
+            if number != NO_TENSOR and producer.get(number, -1) >= position:
+                raise ModelFileError("malformed", f"operator {position} reads tensor {number} before it is computed")
+
+
+def _node(operator: _Operator, tensors: Sequence[Tensor], constants: frozenset[int]) -> Node:
+    shapes = [tensors[number].shape if number != NO_TENSOR else () for number in operator.inputs]
+    outputs = tuple(number for number in operator.outputs if number != NO_TENSOR)
+    return Node(
+        op=operator.op,
+        activation=_activation(operator, tensors, constants),
+        inputs=tuple(number for number in operator.inputs if number != NO_TENSOR),
+        outputs=outputs,
+        macs=macs(operator.op, shapes, [tensors[number].shape for number in outputs]),
+    )
+
+
+def _activation(operator: _Operator, tensors: Sequence[Tensor], constants: frozenset[int]) -> str:
+    """Element type that the operation works on: of its first computed input, unless the table says otherwise."""
+    inputs = [number for number in operator.inputs if number != NO_TENSOR]
+    named = ACTIVATION_INPUT.get(operator.op, len(operator.inputs))
+    if named < len(operator.inputs) and operator.inputs[named] != NO_TENSOR:
+        return tensors[operator.inputs[named]].dtype
+    if operator.op == "DEQUANTIZE" and inputs and inputs[0] in constants and tensors[inputs[0]].dtype == "float16":
+        return "float16w"
+    computed = [number for number in inputs if number not in constants]
+    for number in (*computed, *inputs, *operator.outputs):
+        if number != NO_TENSOR:
+            return tensors[number].dtype
+    return "none"
+
+
+def _precision(
+    operators: Sequence[_Operator], nodes: Sequence[Node], tensors: Sequence[Tensor], constants: frozenset[int]
+) -> Precision:
+    unfolded = {
+        node.outputs[0]: node.inputs[0]
+        for node in nodes
+        if node.op in {"DEQUANTIZE", "DENSIFY"} and node.inputs and node.outputs
+    }
+    weighted = []
+    for operator, node in zip(operators, nodes, strict=True):
+        slot = WEIGHTS_INPUT.get(operator.op, len(operator.inputs))
+        weights = operator.inputs[slot] if slot < len(operator.inputs) else NO_TENSOR
+        while weights in unfolded:
+            weights = unfolded[weights]
+        if weights in constants:
+            weighted.append((node.activation, tensors[weights].dtype))
+    computed = (tensors[number].dtype for node in nodes for number in node.outputs)
+    return precision_class(weighted, computed)
