@@ -61,8 +61,9 @@ ACTIVATION_INPUT: Final = MappingProxyType(
 )
 """Operations whose element type is not that of their first computed input."""
 
-# Slots of the schema's tables that are read past the generated classes, because those copy a string of any length.
+# Slots of the schema's tables that are read past the generated classes: those copy a string of any length.
 _OPERATOR_CODE_CUSTOM_CODE: Final = 6
+_OPERATOR_CODE_BUILTIN: Final = 10
 _TENSOR_NAME: Final = 10
 
 # What flatbuffers, struct and numpy raise when an offset leads astray.
@@ -194,11 +195,16 @@ class _Reader:
         return tuple(operators)
 
     def _operation(self, code: Any) -> tuple[str, int]:
-        # Codes up to 126 are written in both fields, later ones only in the newer: the larger is right.
-        builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        # Old writers fill only the deprecated byte, new ones only the newer field, most both: the larger is right.
+        # The generated `BuiltinCode()` is not used: it drops codes below 127 that only the newer field holds.
+        builtin = max(self._int32(code, _OPERATOR_CODE_BUILTIN), code.DeprecatedBuiltinCode())
         if builtin == CUSTOM:
             return f"CUSTOM:{self._text(code, _OPERATOR_CODE_CUSTOM_CODE)}", code.Version()
         return _OPERATOR_NAMES.get(builtin, f"BUILTIN_{builtin}"), code.Version()
+
+    def _int32(self, table: Any, slot: int) -> int:
+        offset = table._tab.Offset(slot)
+        return int(struct.unpack_from("<i", self._payload, table._tab.Pos + offset)[0]) if offset else 0
 
     def _text(self, table: Any, slot: int) -> str:
         offset = table._tab.Offset(slot)
