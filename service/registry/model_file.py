@@ -8,15 +8,12 @@ from typing import ClassVar, Final
 
 from policies.errors import InvalidInput
 
-MAX_OPERATORS: Final = 50_000
 MAX_TENSORS: Final = 200_000
 MAX_EDGES: Final = 1_000_000
 """Tensor slots of all operators together: vectors may overlap in the file, so their sum is bounded too."""
 
 MAX_RANK: Final = 16
 MAX_ELEMENTS: Final = 2**40
-MAX_MACS: Final = 2**53
-"""Multiply-accumulates of a graph: beyond it, JSON numbers lose digits."""
 
 MAX_QUANTIZATION_VALUES: Final = 4_000_000
 MAX_TEXT_BYTES: Final = 1_024

@@ -17,14 +17,12 @@ from typing import Any, Final
 
 import tflite
 
-from policies.graph import ModelGraph, Node
+from policies.graph import MAX_COUNT, MAX_NODES, ModelGraph, Node, order_fault
 from policies.vocabulary import Precision
 from service.registry.macs import macs
 from service.registry.model_file import (
     MAX_EDGES,
     MAX_ELEMENTS,
-    MAX_MACS,
-    MAX_OPERATORS,
     MAX_QUANTIZATION_VALUES,
     MAX_RANK,
     MAX_TENSORS,
@@ -154,12 +152,13 @@ class _Reader:
         tensors = self._tensors(model, main, named=frozenset(inputs + outputs))
         operators = self._operators(model, main, len(tensors))
         _check_numbers(inputs + outputs, len(tensors))
-        _check_order(operators)
         constants = frozenset(index for index, tensor in enumerate(tensors) if tensor.bytes)
         nodes = tuple(_node(operator, tensors, constants) for operator in operators)
+        if (fault := order_fault(nodes)) is not None:
+            raise ModelFileError("malformed", fault)
         # Tensors may share a buffer: its bytes count once.
         graph = ModelGraph(nodes, inputs, outputs, constants, sum(self._buffer_sizes.values()))
-        check_limit("multiply-accumulates", graph.macs, MAX_MACS)
+        check_limit("multiply-accumulates", graph.macs, MAX_COUNT)
         versions: dict[str, int] = {}
         for operator in operators:
             versions[operator.op] = max(operator.version, versions.get(operator.op, 0))
@@ -178,10 +177,10 @@ class _Reader:
         return tuple(read().tolist()) if length else ()
 
     def _operators(self, model: Any, main: Any, tensor_count: int) -> tuple[_Operator, ...]:
-        codes_count = check_limit("operator codes", model.OperatorCodesLength(), MAX_OPERATORS)
+        codes_count = check_limit("operator codes", model.OperatorCodesLength(), MAX_NODES)
         codes: dict[int, tuple[str, int]] = {}
         operators = []
-        for position in range(check_limit("operators", main.OperatorsLength(), MAX_OPERATORS)):
+        for position in range(check_limit("operators", main.OperatorsLength(), MAX_NODES)):
             raw = main.Operators(position)
             index = raw.OpcodeIndex()
             if index >= codes_count:
@@ -269,19 +268,6 @@ def _check_numbers(numbers: Sequence[int], tensor_count: int) -> None:
     for number in numbers:
         if not NO_TENSOR <= number < tensor_count:
             raise ModelFileError("malformed", f"tensor {number} of {tensor_count}")
-
-
-def _check_order(operators: Sequence[_Operator]) -> None:
-    """Operations stand in execution order, and each tensor is computed once."""
-    producer: dict[int, int] = {}
-    for position, operator in enumerate(operators):
-        for output in operator.outputs:
-            if producer.setdefault(output, position) != position and output != NO_TENSOR:
-                raise ModelFileError("malformed", f"tensor {output} is computed twice")
-    for position, operator in enumerate(operators):
-        for number in operator.inputs:
-            if number != NO_TENSOR and producer.get(number, -1) >= position:
-                raise ModelFileError("malformed", f"operator {position} reads tensor {number} before it is computed")
 
 
 def _node(operator: _Operator, tensors: Sequence[Tensor], constants: frozenset[int]) -> Node:
