@@ -1,0 +1,122 @@
+"""Fit the variances of the kernel terms: `python -m ml.refit --table FILE [--rows N] [--seed N]` prints them.
+
+Type-II maximum likelihood on a subset of rows, exact Gaussian process, with a wide log-normal prior that keeps terms
+the data do not need near zero. Meant for a table other than the one to be judged: an earlier release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from ml.kernels import TERMS, Cells, Matrix, Space
+from ml.table import Numbers, Table, TableError, decision_subset, read_table
+
+PRIOR_VARIANCE = 0.02
+PRIOR_LOG_SD = 3.0
+BOUNDS = (float(np.log(1e-6)), float(np.log(20.0)))
+
+
+class Evidence:
+    """Negative log evidence of log variances θ on one set of rows, with its gradient.
+
+    Gradients with respect to a variance are ½ tr((K⁻¹ − ααᵀ) ∂K); the sum over rows is first gathered by
+    (chipset, arm) pair and model kernel, so that 36 terms cost about as much as five.
+    """
+
+    def __init__(self, table: Table, noise_sd: float) -> None:
+        space = Space.of(table)
+        cells = space.codes(table)
+        chip, model, arm = space.chip_kernels(), space.model_kernels(), space.arm_kernels()
+        self.terms = [term for term in TERMS if term.chipset in chip and term.model in model and term.arm in arm]
+        width = len(space.arms)
+        pairs, self.pair = np.unique(cells.chipset * width + cells.arm, return_inverse=True)
+        by_pair = Cells(pairs // width, np.zeros_like(pairs), pairs % width)
+        self.tables = [_outer(chip[t.chipset], by_pair.chipset) * _outer(arm[t.arm], by_pair.arm) for t in self.terms]
+        self.models = {name: _outer(kernel, cells.model) for name, kernel in model.items()}
+        self.centred = table.log_ms - table.log_ms.mean()
+        self.noise = noise_sd**2
+
+    def __call__(self, theta: Numbers) -> tuple[float, Numbers]:
+        """Value and gradient."""
+        variances = np.exp(theta)
+        covariance: Matrix = np.ones((len(self.centred),) * 2)
+        for name, kernel in self.models.items():
+            mixed = sum(v * table for v, table in self._of(name, variances))
+            if not isinstance(mixed, int):
+                covariance += _outer(mixed, self.pair) * kernel
+        covariance[np.diag_indices_from(covariance)] += self.noise
+        factor = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
+        alpha = cho_solve(factor, self.centred, check_finite=False)
+        outer = cho_solve(factor, np.eye(len(alpha)), check_finite=False) - np.outer(alpha, alpha)
+        gathered = {name: self._gather(outer * kernel) for name, kernel in self.models.items()}
+        slope = [0.5 * np.vdot(gathered[t.model], table) for t, table in zip(self.terms, self.tables, strict=True)]
+        away = (theta - np.log(PRIOR_VARIANCE)) / PRIOR_LOG_SD
+        value = 0.5 * self.centred @ alpha + np.log(np.diag(factor[0])).sum() + 0.5 * away @ away
+        return float(value), variances * np.array(slope) + away / PRIOR_LOG_SD
+
+    def _of(self, model: str, variances: Numbers) -> list[tuple[float, Matrix]]:
+        known = zip(self.terms, variances.tolist(), self.tables, strict=True)
+        return [(variance, table) for term, variance, table in known if term.model == model]
+
+    def _gather(self, weights: Matrix) -> Matrix:
+        count = len(self.tables[0])
+        flat = (self.pair[:, None] * count + self.pair[None, :]).ravel()
+        return np.bincount(flat, weights.ravel(), count * count).reshape(count, count)
+
+
+def refit(
+    table: Table, rows: int = 1300, seed: int = 0, iterations: int = 40, noise_sd: float = 0.07
+) -> dict[str, float]:
+    """Variances by term label. Half of the rows are whole models, so that what happens within one is visible."""
+    chosen = table.take(_subset(table, rows, np.random.default_rng(seed)))
+    evidence = Evidence(chosen, noise_sd)
+    start = np.full(len(evidence.terms), np.log(PRIOR_VARIANCE))
+    found = minimize(
+        evidence, start, jac=True, method="L-BFGS-B", bounds=[BOUNDS] * len(start), options={"maxiter": iterations}
+    )
+    return {term.label: float(v) for term, v in zip(evidence.terms, np.exp(found.x), strict=True)}
+
+
+def _subset(table: Table, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    if len(table) <= rows:
+        return np.arange(len(table))
+    _, model = np.unique(table.model, return_inverse=True)
+    order = rng.permutation(model.max() + 1)
+    by_model = np.argsort(np.argsort(order)[model], kind="stable")
+    whole = by_model[: rows // 2]
+    others = rng.permutation(np.setdiff1d(np.arange(len(table)), whole))
+    return np.concatenate([whole, others[: rows - len(whole)]])
+
+
+def _outer(kernel: Matrix, codes: NDArray[np.intp]) -> Matrix:
+    return kernel[np.ix_(codes, codes)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m ml.refit", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--table", type=Path, required=True, help="tidy CSV or Parquet, such as an earlier AI Hub release"
+    )
+    parser.add_argument("--rows", type=int, default=1300)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    try:
+        table = decision_subset(read_table(options.table))
+    except TableError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    for label, variance in refit(table, options.rows, options.seed).items():
+        sys.stdout.write(f'    "{label}": {variance:.3g},\n')
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+"""Frozen variances."""
+
+FROZEN: dict[str, float] = {}
