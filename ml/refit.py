@@ -68,7 +68,7 @@ class Evidence:
     def _gather(self, weights: Matrix) -> Matrix:
         count = len(self.tables[0])
         flat = (self.pair[:, None] * count + self.pair[None, :]).ravel()
-        return np.bincount(flat, weights.ravel(), count * count).reshape(count, count)
+        return np.asarray(np.bincount(flat, weights.ravel(), count * count).reshape(count, count), dtype=np.float64)
 
 
 def refit(
