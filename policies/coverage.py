@@ -36,7 +36,7 @@ class Fp16Weights(StrEnum):
     """Where it takes all other nodes it takes these too, as one partition; else it takes no node at all."""
 
 
-FP16_WEIGHTS_OF: Final = MappingProxyType(
+FP16_WEIGHTS: Final = MappingProxyType(
     dict.fromkeys(Delegate, Fp16Weights.LEFT)
     | {Delegate.GPU: Fp16Weights.FOLDED, Delegate.NNAPI: Fp16Weights.ALL_OR_NOTHING}
 )
@@ -64,7 +64,12 @@ class Coverage:
     @property
     def share(self) -> float | None:
         """Share of the nodes that are delegated, 0…1; None where support is unknown for any of them."""
-        return None if self.unknown else self._share(self.delegated_nodes)
+        return None if self.unknown else self.delegated_share
+
+    @property
+    def delegated_share(self) -> float:
+        """Share of the nodes that are delegated, 0…1, where what is unknown stays behind."""
+        return self._share(self.delegated_nodes)
 
     @property
     def supported_share(self) -> float:
