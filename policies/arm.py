@@ -1,0 +1,140 @@
+"""Models, their variants, and the arms a device can run: variant × runtime × delegate × accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from policies.fingerprint import Accelerator, Fingerprint, Presence
+from policies.graph import ModelGraph
+from policies.vocabulary import (
+    MIN_NNAPI_LEVEL,
+    RUNTIME_OF_FORMAT,
+    VENDOR_DELEGATES,
+    Delegate,
+    Format,
+    Precision,
+    Runtime,
+)
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+_TRANSFORMER_TASKS: Final = frozenset({"text-generation", "speech-recognition", "image-to-text", "text-to-speech"})
+_TRANSFORMER_OPS: Final = frozenset({"BATCH_MATMUL", "EINSUM"})
+_TRANSFORMER_MIN_OPS: Final = 4
+"""Two attention blocks: query × key and weights × value each."""
+
+
+class Variant(BaseModel):
+    """One file of a model. `targets` are canonical SoC names it was built for; empty: it runs on any.
+
+    `accuracy_drop` is measured against the registry's own float variant, as a share (0.01 = one point of a hundred).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    id: Slug
+    precision: Precision
+    format: Format
+    sha256: Sha256
+    size_bytes: Annotated[int, Field(ge=1, le=2**40)]
+    targets: Annotated[tuple[Slug, ...], Field(max_length=256)] = ()
+    accuracy_drop: Annotated[float, Field(ge=-1, le=1)] | None = None
+    graph: dict[str, Any] | None = None
+
+    @cached_property
+    def model_graph(self) -> ModelGraph | None:
+        """The graph, where the file could be read."""
+        return ModelGraph.from_json(self.graph) if self.graph else None
+
+    @property
+    def runtime(self) -> Runtime:
+        """The library that loads this kind of file."""
+        return RUNTIME_OF_FORMAT[self.format]
+
+
+class ModelSpec(BaseModel):
+    """What an app wants run, and what it can bear."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    app: Slug
+    name: Slug
+    task: Slug
+    family: Slug
+    latency_target_ms: Annotated[float, Field(gt=0, le=3_600_000)]
+    max_accuracy_drop: Annotated[float, Field(ge=0, le=1)] = 0.02
+    params: Annotated[float, Field(gt=0)] | None = None
+    variants: Annotated[tuple[Variant, ...], Field(min_length=1, max_length=256)]
+
+    @cached_property
+    def transformer_like(self) -> bool:
+        """Whether vendor runtimes go first: by the graph where a file could be read, else by the task."""
+        graph = next((v.model_graph for v in self.variants if v.model_graph is not None), None)
+        if graph is None:
+            return self.task in _TRANSFORMER_TASKS
+        return sum(node.op in _TRANSFORMER_OPS for node in graph.nodes) >= _TRANSFORMER_MIN_OPS
+
+    def within_budget(self, variant: Variant) -> bool:
+        """Whether the variant's accuracy is good enough; an unknown drop is, until the golden check says otherwise."""
+        return variant.accuracy_drop is None or variant.accuracy_drop <= self.max_accuracy_drop
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Something a device can run. The id names no model, so that arms compare across models."""
+
+    variant: Variant
+    delegate: Delegate
+    accelerator: Accelerator | None = None
+
+    @cached_property
+    def id(self) -> str:
+        """`{precision}.{format}.{delegate}`, and the accelerator where one is named."""
+        name = f"{self.variant.precision}.{self.variant.format}.{self.delegate}"
+        return f"{name}.{self.accelerator.name}" if self.accelerator else name
+
+
+_FORMAT_DELEGATES: Final = {
+    Format.TFLITE: (Delegate.CPU, Delegate.GPU, Delegate.NNAPI, *VENDOR_DELEGATES),
+    Format.ONNX: (Delegate.CPU, Delegate.QNN),
+    Format.ONNX_EPCONTEXT: (Delegate.QNN,),
+    Format.DLC: (Delegate.QNN,),
+    Format.QNN_CONTEXT: (Delegate.QNN,),
+    Format.PTL: (Delegate.CPU,),
+    Format.PTE: (Delegate.CPU, *VENDOR_DELEGATES),
+}
+
+
+def executable_arms(fingerprint: Fingerprint, model: ModelSpec) -> Iterator[Arm]:
+    """Arms of the model that this device has everything for. What is only hinted at is not offered."""
+    for variant in model.variants:
+        if variant.targets and fingerprint.soc not in variant.targets:
+            continue  # a binary for another chip fails at load, at best
+        for delegate in _FORMAT_DELEGATES[variant.format]:
+            yield from _arms(fingerprint, variant, delegate)
+
+
+def _arms(fingerprint: Fingerprint, variant: Variant, delegate: Delegate) -> Iterator[Arm]:
+    if delegate is Delegate.CPU:
+        yield Arm(variant, delegate)
+    elif delegate is Delegate.GPU:
+        if fingerprint.gpu is not None:
+            yield Arm(variant, delegate)
+    elif delegate is Delegate.NNAPI:
+        yield from (Arm(variant, delegate, a) for a in nnapi_targets(fingerprint))
+    elif any(r.delegate is delegate and r.presence is Presence.YES for r in fingerprint.runtimes):
+        yield Arm(variant, delegate)
+
+
+def nnapi_targets(fingerprint: Fingerprint) -> Iterator[Accelerator]:
+    """NNAPI drivers worth naming: no CPU reference, no test driver, none below NNAPI 1.2, none that failed its probe."""
+    for accelerator in fingerprint.accelerators:
+        usable = accelerator.kind not in {"cpu", "sample"} and accelerator.probe_status in {None, "ok"}
+        if usable and (accelerator.level or 0) >= MIN_NNAPI_LEVEL and (fingerprint.nnapi_level or 0) >= MIN_NNAPI_LEVEL:
+            yield accelerator

@@ -1,0 +1,104 @@
+"""What can be wrong with an input, as one tree. `code` is stable: clients and tests hold on to it.
+
+NnfleetError
+├── InvalidInput        the sender has to change something
+│   ├── MalformedJson     body is no JSON, or holds NaN, an infinity or a key twice
+│   ├── BodyTooLarge      more bytes than the limit
+│   ├── BodyTooDeep       nested deeper than the limit
+│   ├── InvalidField      a field has the wrong type or lies outside its limits
+│   ├── DigestMismatch    the id in the address is not the digest of the body
+│   └── UnitIdentifier    a field names a person or a single unit
+└── NotKnown            nothing of that name
+    ├── UnknownReport
+    ├── UnknownApp
+    ├── UnknownModel
+    └── UnknownRelease
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class NnfleetError(Exception):
+    """Base of all. `field` names the place in the input (JSON pointer style), `limit` the bound it broke."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, detail: str, *, field: str | None = None, limit: int | float | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.field = field
+        self.limit = limit
+
+
+class InvalidInput(NnfleetError):
+    """The sender has to change something."""
+
+    code = "invalid-input"
+
+
+class MalformedJson(InvalidInput):
+    """The body is no JSON, or holds NaN, an infinity or a key twice."""
+
+    code = "malformed-json"
+
+
+class BodyTooLarge(InvalidInput):
+    """More bytes than the limit."""
+
+    code = "body-too-large"
+
+
+class BodyTooDeep(InvalidInput):
+    """Nested deeper than the limit."""
+
+    code = "body-too-deep"
+
+
+class InvalidField(InvalidInput):
+    """A field has the wrong type or lies outside its limits."""
+
+    code = "invalid-field"
+
+
+class DigestMismatch(InvalidInput):
+    """The id in the address is not the digest of the body."""
+
+    code = "digest-mismatch"
+
+
+class UnitIdentifier(InvalidInput):
+    """A field names a person or a single unit; a report describes a class of devices."""
+
+    code = "unit-identifier"
+
+
+class NotKnown(NnfleetError):
+    """Nothing of that name."""
+
+    code = "unknown"
+
+
+class UnknownReport(NotKnown):
+    """No report of that id was uploaded yet."""
+
+    code = "unknown-report"
+
+
+class UnknownApp(NotKnown):
+    """No app of that name is in the release."""
+
+    code = "unknown-app"
+
+
+class UnknownModel(NotKnown):
+    """No model of that name is registered for the app."""
+
+    code = "unknown-model"
+
+
+class UnknownRelease(NotKnown):
+    """No release of that number, or none at all yet."""
+
+    code = "unknown-release"

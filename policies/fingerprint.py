@@ -1,0 +1,306 @@
+"""CapabilityReport → Fingerprint: typed, canonical facts of a device class, and what is odd about them.
+
+The server canonicalises, never the client: a wrong alias is mended in one place and for reports already stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from policies import catalog
+from policies.report import CapabilityReport, NnapiDevice
+from policies.vocabulary import Delegate, feature_level
+
+
+class Presence(StrEnum):
+    """Three-valued: what the probe could not determine is never taken for "no"."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class Population(StrEnum):
+    """Retail phones feed learning; emulators and custom ROMs are kept apart."""
+
+    RETAIL = "retail"
+    CUSTOM_ROM = "custom-rom"
+    EMULATOR = "emulator"
+
+
+class _Fact(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Accelerator(_Fact):
+    """An NNAPI driver. `supports` is measured per operation and operand type; None where it was not asked."""
+
+    name: str
+    raw_name: str
+    kind: str
+    driver_version: str | None = None
+    level: int | None = None
+    int8: bool | None = None
+    fp16: bool | None = None
+    supports: Mapping[str, tuple[str, ...]] | None = None
+    probe_status: str | None = None
+
+    @property
+    def is_cpu(self) -> bool:
+        """The reference implementation is a CPU, ten times slower than XNNPACK: never an accelerator."""
+        return self.kind == "cpu"
+
+    @cached_property
+    def support_key(self) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+        """`supports` as a hashable value."""
+        return tuple(self.supports.items()) if self.supports is not None else None
+
+
+class Gpu(_Fact):
+    """The GPU by family and its API versions, as the driver writes them."""
+
+    family: str
+    renderer: str
+    gles: str | None = None
+    vulkan: str | None = None
+    opencl: str | None = None
+
+
+class VendorRuntime(_Fact):
+    """A vendor NPU runtime: whether it loads is measured, what it is worth is a hint."""
+
+    name: str
+    delegate: Delegate | None
+    presence: Presence
+    version: str | None = None
+
+
+class Anomaly(_Fact):
+    """Something that does not fit, with a stable code and the facts behind it."""
+
+    code: str
+    detail: str
+
+
+class Fingerprint(_Fact):
+    """Canonical facts of one device class. `hints` are claims about the silicon; all else was read on the phone."""
+
+    device_class: str
+    manufacturer: str
+    model: str
+    soc: str | None
+    soc_vendor: str | None
+    api_level: int
+    ram_gb: int | None
+    abis: tuple[str, ...]
+    cpu_cores: int | None
+    cpu_features: tuple[str, ...]
+    nnapi_level: int | None
+    accelerators: tuple[Accelerator, ...]
+    gpu: Gpu | None
+    runtimes: tuple[VendorRuntime, ...]
+    shared_buffers: bool | None
+    build: str | None
+    population: Population
+    anomalies: tuple[Anomaly, ...]
+    hints: Mapping[str, float]
+
+    @property
+    def learnable(self) -> bool:
+        """Whether observations of this class may feed learning."""
+        return self.population is Population.RETAIL and not any(
+            a.code == "api-level-contradiction" for a in self.anomalies
+        )
+
+    @property
+    def driver_switched_off(self) -> bool:
+        """The SoC should have an NPU, and NNAPI lists nothing, or nothing that supports any operation."""
+        return any(a.code == "driver-switched-off" for a in self.anomalies)
+
+
+# Facts that make two phones the same class. The build is left out: it names one firmware of many that behave alike,
+# and a changed driver shows in the accelerators' versions. It still enters every compile-cache token.
+_CLASS_FACTS: Final = {
+    "manufacturer", "model", "soc", "api_level", "ram_gb", "abis", "cpu_cores", "cpu_features", "nnapi_level",
+    "accelerators", "gpu", "runtimes", "shared_buffers", "population",
+}  # fmt: skip
+# What the catalogue says of a driver may be corrected without renaming every class; an alias is the same driver.
+_NOT_CLASS_FACTS: Final = {"accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status"}}}
+
+
+def fingerprint(report: CapabilityReport) -> Fingerprint:
+    """The fingerprint of a report. Total: what does not fit becomes an anomaly or an unknown, never an error."""
+    anomalies: list[Anomaly] = []
+    device = report.device
+    soc, soc_entry = _soc(report, anomalies)
+    accelerators = tuple(
+        sorted((_accelerator(d, anomalies) for d in report.nnapi.devices), key=lambda a: a.name) if report.nnapi else ()
+    )
+    facts = Fingerprint(
+        device_class="",
+        manufacturer=device.manufacturer.strip().lower(),
+        model=device.model.strip(),
+        soc=soc,
+        soc_vendor=soc_entry.vendor if soc_entry else None,
+        api_level=device.api_level,
+        ram_gb=round(device.ram_mb / 1024) if device.ram_mb else None,
+        abis=tuple(sorted(set(device.abis))),
+        cpu_cores=device.cpu.cores,
+        cpu_features=tuple(sorted({f.lower() for f in device.cpu.features})),
+        nnapi_level=_level(report.nnapi.runtime_feature_level, "nnapi", anomalies) if report.nnapi else None,
+        accelerators=accelerators,
+        gpu=_gpu(report),
+        runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=lambda r: r.name)),
+        shared_buffers=report.memory.ahardwarebuffer,
+        build=device.build_fingerprint,
+        population=_population(report, accelerators),
+        anomalies=(),
+        hints=_hints(soc_entry),
+    )
+    anomalies += _contradictions(facts)
+    return facts.model_copy(update={"device_class": _class_of(facts), "anomalies": tuple(anomalies)})
+
+
+def _class_of(facts: Fingerprint) -> str:
+    canonical = facts.model_dump_json(include=_CLASS_FACTS, exclude=_NOT_CLASS_FACTS)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def _soc(report: CapabilityReport, anomalies: list[Anomaly]) -> tuple[str | None, catalog.SocEntry | None]:
+    raw = report.device.soc_model
+    if not raw:
+        return None, None
+    found = catalog.socs().find(raw)
+    if found:
+        return found
+    anomalies.append(Anomaly(code="new-soc", detail=f"no known SoC is called {raw!r}"))
+    return re.sub(r"[^a-z0-9+]+", "-", raw.lower()).strip("-") or None, None
+
+
+def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:
+    """Numbers about the silicon that the learner compares chips by."""
+    if entry is None:
+        return {}
+    npu = entry.npu
+    hints = {
+        "year": entry.year,
+        "tier": entry.tier,
+        "npu_version": npu.version if npu else None,
+        "npu_fp16": float(npu.fp16) if npu and npu.fp16 is not None else None,
+    }
+    return {key: float(value) for key, value in hints.items() if value is not None}
+
+
+def _level(raw: int | str | None, where: str, anomalies: list[Anomaly]) -> int | None:
+    if raw is None:
+        return None
+    number = int(raw) if isinstance(raw, str) and raw.isdecimal() and len(raw) <= 9 else raw
+    level = feature_level(number) if isinstance(number, int) else None
+    if level is None:
+        anomalies.append(Anomaly(code="ambiguous-feature-level", detail=f"{where}: {raw!r} is no NNAPI feature level"))
+    return level
+
+
+def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
+    found = catalog.accelerators().find(device.name)
+    if found is None:
+        anomalies.append(Anomaly(code="new-accelerator", detail=f"no known driver is called {device.name!r}"))
+        name, kind, int8, fp16 = device.name, _kind(device.type), None, None
+    else:
+        name, entry = found
+        kind, int8, fp16 = entry.kind, entry.int8, entry.fp16
+    supports = device.supports and {op: tuple(sorted(set(types))) for op, types in sorted(device.supports.items())}
+    return Accelerator(
+        name=name,
+        raw_name=device.name,
+        kind=kind,
+        driver_version=device.version,
+        level=_level(device.feature_level, device.name, anomalies),
+        int8=int8,
+        fp16=fp16,
+        supports=supports if device.supports is not None else None,
+        probe_status=device.probe.status if device.probe else None,
+    )
+
+
+def _kind(raw_type: str | None) -> str:
+    """The kind of a driver whose name is new: only what NNAPI itself says of it."""
+    return {"cpu": "cpu", "gpu": "gpu", "accelerator": "npu"}.get((raw_type or "").lower(), "other")
+
+
+def _gpu(report: CapabilityReport) -> Gpu | None:
+    if report.gpu is None or not report.gpu.renderer:
+        return None
+    renderer = report.gpu.renderer
+    family = re.sub(r"\s*\((tm|r)\)", "", renderer.lower()).strip()
+    return Gpu(
+        family=re.sub(r"\s+", "-", family),
+        renderer=renderer,
+        gles=report.gpu.gles,
+        vulkan=report.gpu.vulkan,
+        opencl=report.gpu.opencl,
+    )
+
+
+def _runtime(name: str, state: str | None, anomalies: list[Anomaly]) -> VendorRuntime:
+    found = catalog.runtimes().find(name)
+    if found is None:
+        anomalies.append(Anomaly(code="new-runtime", detail=f"no known vendor runtime is called {name!r}"))
+    word, _, version = (state or "").partition(" ")
+    presence = {"": Presence.UNKNOWN, "loaded": Presence.YES}.get(word.lower(), Presence.NO)
+    return VendorRuntime(
+        name=found[0] if found else name,
+        delegate=found[1].delegate if found else None,
+        presence=presence,
+        version=version or None,
+    )
+
+
+_EMULATOR: Final = re.compile(
+    r"sdk_gphone|goldfish|ranchu|emulator|vbox86|genymotion|cuttlefish|generic_x86", re.IGNORECASE
+)
+_CUSTOM_ROM: Final = re.compile(
+    r"lineage|grapheneos|calyx|crdroid|evolution_?x|test-keys|dev-keys|:userdebug/|:eng/", re.IGNORECASE
+)
+
+
+def _population(report: CapabilityReport, accelerators: tuple[Accelerator, ...]) -> Population:
+    device = report.device
+    names = " ".join(filter(None, (device.model, device.product, device.soc_model, device.build_fingerprint)))
+    if _EMULATOR.search(names) or any(a.kind == "sample" for a in accelerators):
+        return Population.EMULATOR
+    return Population.CUSTOM_ROM if _CUSTOM_ROM.search(names) else Population.RETAIL
+
+
+_ANDROID_API: Final = {
+    "8.1": 27, "8.1.0": 27, "9": 28, "10": 29, "11": 30, "12": 31, "12L": 32, "13": 33, "14": 34, "15": 35, "16": 36, "17": 37,
+}  # fmt: skip
+_BUILD_VERSION: Final = re.compile(r":(\d+(?:\.\d+)*L?)/")
+
+
+def _contradictions(facts: Fingerprint) -> list[Anomaly]:
+    found = []
+    stated = _BUILD_VERSION.search(facts.build or "")
+    built = _ANDROID_API.get(stated.group(1)) if stated else None
+    # Android 12 and 12L share "12" in some builds: one level of slack is no contradiction.
+    if built is not None and abs(built - facts.api_level) > (1 if built == 31 else 0):
+        detail = f"API level {facts.api_level}, but the build says Android {stated.group(1)}" if stated else ""
+        found.append(Anomaly(code="api-level-contradiction", detail=detail))
+    if _switched_off(facts):
+        detail = f"{facts.soc} has an NPU, but NNAPI lists no accelerator that supports any operation"
+        found.append(Anomaly(code="driver-switched-off", detail=detail))
+    return found
+
+
+def _switched_off(facts: Fingerprint) -> bool:
+    npu_expected = "npu_version" in facts.hints and facts.soc_vendor in {"google", "mediatek", "samsung"}
+    vendor_runtime = any(r.presence is Presence.YES for r in facts.runtimes)
+    alive = any(not a.is_cpu and (a.supports is None or any(a.supports.values())) for a in facts.accelerators)
+    return npu_expected and facts.nnapi_level is not None and not vendor_runtime and not alive

@@ -1,0 +1,221 @@
+"""CapabilityReport: what a probe on the device says. Content-addressed: its id is the digest of its exact bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from policies import strict_json
+from policies.errors import DigestMismatch, UnitIdentifier
+from policies.validation import validated
+
+MAX_BYTES: Final = 256 * 1024
+MAX_DEPTH: Final = 12
+
+Text = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+class _Part(BaseModel):
+    # An old server meets new probes: what it does not know is left out, never an error.
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Cpu(_Part):
+    """Cores and the feature flags that decide which kernels XNNPACK picks ("fp16", "dotprod", "i8mm")."""
+
+    cores: Annotated[int, Field(ge=1, le=1024)] | None = None
+    features: Annotated[tuple[Name, ...], Field(max_length=256)] = ()
+
+
+class Device(_Part):
+    """What `android.os.Build` and the system properties say."""
+
+    manufacturer: Name
+    brand: Text | None = None
+    model: Name
+    product: Text | None = None
+    soc_manufacturer: Text | None = None
+    soc_model: Text | None = None
+    api_level: Annotated[int, Field(ge=1, le=10_000)]
+    build_fingerprint: Text | None = None
+    abis: Annotated[tuple[Name, ...], Field(max_length=16)] = ()
+    ram_mb: Annotated[int, Field(ge=1, le=4_194_304)] | None = None
+    cpu: Cpu = Cpu()
+
+
+class NnapiProbe(_Part):
+    """A reference graph compiled and run on this very accelerator."""
+
+    status: Name = "ok"
+    compile_ms: Annotated[float, Field(ge=0, le=3_600_000)] | None = None
+    execute_ms: Annotated[float, Field(ge=0, le=3_600_000)] | None = None
+
+
+class NnapiDevice(_Part):
+    """One entry of `ANeuralNetworks_getDevice`. `supports` holds NNAPI operation → operand types, measured."""
+
+    name: Name
+    type: Text | None = None
+    version: Text | None = None
+    feature_level: int | Text | None = None
+    supports: dict[Name, Annotated[tuple[Name, ...], Field(max_length=64)]] | None = None
+    probe: NnapiProbe | None = None
+
+
+class Nnapi(_Part):
+    """The NNAPI runtime and its devices; the CPU reference among them."""
+
+    runtime_feature_level: int | Text | None = None
+    devices: Annotated[tuple[NnapiDevice, ...], Field(max_length=64)] = ()
+
+
+class Gpu(_Part):
+    """What the graphics stack calls itself."""
+
+    renderer: Text | None = None
+    gles: Text | None = None
+    vulkan: Text | None = None
+    opencl: Text | None = None
+
+
+class Memory(_Part):
+    """Whether buffers can be shared without a copy."""
+
+    ahardwarebuffer: bool | None = None
+    memory_domains: bool | None = None
+
+
+class ProbeFailure(_Part):
+    """A probing step whose child process died or never answered."""
+
+    step: Name
+    signal: int | None = None
+    timeout: bool | None = None
+
+
+class Probe(_Part):
+    """Who measured, and what went wrong while measuring."""
+
+    name: Text | None = None
+    version: Text | None = None
+    failures: Annotated[tuple[ProbeFailure, ...], Field(max_length=256)] = ()
+
+
+class CapabilityReport(_Part):
+    """All of it. `runtimes` maps a vendor runtime to "loaded…", "absent", or null where the probe could not tell."""
+
+    schema_: Annotated[int, Field(alias="schema", ge=1)]
+    device: Device
+    nnapi: Nnapi | None = None
+    gpu: Gpu | None = None
+    runtimes: dict[Name, Text | None] = {}
+    memory: Memory = Memory()
+    probe: Probe = Probe()
+
+
+def report_id(body: bytes) -> str:
+    """Lowercase hexadecimal sha256 of the exact bytes."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def parse_report(body: bytes, expected_id: str | None = None) -> CapabilityReport:
+    """The report in `body`.
+
+    Raises DigestMismatch where `expected_id` is given and is not its digest; BodyTooLarge, BodyTooDeep or
+    MalformedJson where it is no bounded JSON; UnitIdentifier where it names a person or a unit; InvalidField
+    for the first field of a wrong type or outside its limits.
+    """
+    raw = strict_json.loads(body, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+    if expected_id is not None and report_id(body) != expected_id:
+        raise DigestMismatch(f"the body has the digest {report_id(body)}", field="report_id")
+    for path, text in identifiers(raw):
+        raise UnitIdentifier(f"{path} {text}; a report describes a class of devices, not one of them", field=path)
+    return validated(CapabilityReport, raw)
+
+
+_FORBIDDEN_KEYS: Final = frozenset(
+    [
+        "serial",
+        "serialno",
+        "serialnumber",
+        "imei",
+        "imei1",
+        "imei2",
+        "imsi",
+        "iccid",
+        "meid",
+        "androidid",
+        "ssaid",
+        "deviceid",
+        "unitid",
+        "installationid",
+        "installid",
+        "advertisingid",
+        "adid",
+        "gaid",
+        "idfa",
+        "aaid",
+        "oaid",
+        "account",
+        "accountname",
+        "username",
+        "userid",
+        "email",
+        "emailaddress",
+        "phone",
+        "phonenumber",
+        "msisdn",
+        "mac",
+        "macaddress",
+        "wifimac",
+        "bluetoothmac",
+        "bluetoothaddress",
+        "ipaddress",
+        "ssid",
+        "bssid",
+        "location",
+        "latitude",
+        "longitude",
+        "lat",
+        "lon",
+        "gps",
+        "address",
+        "hostname",
+        "devicename",
+    ]
+)
+_FORBIDDEN_VALUES: Final = (
+    (re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])", re.IGNORECASE), "a UUID"),
+    (re.compile(r"(?<![0-9a-f:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![0-9a-f:])", re.IGNORECASE), "a MAC address"),
+    (re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+\.[a-z]{2,}", re.IGNORECASE), "an e-mail address"),
+    (re.compile(r"^\d{15}$"), "an IMEI"),
+)
+
+
+def identifiers(raw: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """(path, what it holds) of everything in `raw` that names a person or a unit, known fields and unknown alike."""
+    if isinstance(raw, str):
+        yield from (
+            (path, f"holds what looks like {what}") for pattern, what in _FORBIDDEN_VALUES if pattern.search(raw)
+        )
+        return
+    for here, value in _children(raw, path):
+        if isinstance(raw, dict) and _is_identifier(here.rpartition(".")[2]):
+            yield here, "is the name of an identifier"
+        yield from identifiers(value, here)
+
+
+def _children(raw: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(raw, dict):
+        yield from ((f"{path}.{key}" if path else key, value) for key, value in raw.items())
+    elif isinstance(raw, list):
+        yield from ((f"{path}[{index}]", value) for index, value in enumerate(raw))
+
+
+def _is_identifier(key: str) -> bool:
+    return re.sub(r"[^a-z0-9]", "", key.lower()) in _FORBIDDEN_KEYS

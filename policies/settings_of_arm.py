@@ -1,0 +1,65 @@
+"""Run settings of an arm: options, limits and warm-up, as the decision document carries them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+from policies.arm import Arm
+from policies.fingerprint import Fingerprint
+from policies.vocabulary import Delegate, Precision, Workload
+
+MIN_TIMEOUT_MS: Final = 500
+TIMEOUT_FACTOR: Final = 7
+"""A run may take 5–10 × its mean before it counts as hung; the middle of that range."""
+UNKNOWN_TIMEOUT_MS: Final = 5_000
+COMPILE_TIMEOUT_MS: Final = 15_000
+MAX_PARTITIONS: Final = 3
+"""LiteRT's own default for NNAPI: the three largest partitions are delegated."""
+
+
+def run_settings(arm: Arm, fingerprint: Fingerprint, workload: Workload, expected_ms: float | None) -> dict[str, Any]:
+    """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document."""
+    options = _options(arm, fingerprint, workload)
+    options["compile_cache_token"] = cache_token(arm, fingerprint, options)
+    run_timeout_ms = (
+        UNKNOWN_TIMEOUT_MS if expected_ms is None else max(MIN_TIMEOUT_MS, round(TIMEOUT_FACTOR * expected_ms))
+    )
+    return {
+        "options": options,
+        "limits": {
+            "compile_timeout_ms": COMPILE_TIMEOUT_MS,
+            "run_timeout_ms": run_timeout_ms,
+            "watchdog_ms": 2 * run_timeout_ms + COMPILE_TIMEOUT_MS,
+            "max_concurrency": 1,
+        },
+        "warmup_runs": 1 if arm.delegate is Delegate.CPU else 3,
+        "workarounds": [],
+    }
+
+
+def _options(arm: Arm, fingerprint: Fingerprint, workload: Workload) -> dict[str, Any]:
+    if arm.delegate is Delegate.CPU:
+        return {"threads": min(4, fingerprint.cpu_cores or 2)}
+    options: dict[str, Any] = {"allow_fp16": arm.variant.precision in {Precision.FP16, Precision.FP32}}
+    if arm.delegate is Delegate.NNAPI:
+        sustained = workload is Workload.SUSTAINED
+        options |= {
+            "execution_preference": "sustained_speed" if sustained else "fast_single_answer",
+            "max_partitions": MAX_PARTITIONS,
+            "allow_reference_cpu": False,
+            "burst": sustained,
+        }
+    return options
+
+
+def cache_token(arm: Arm, fingerprint: Fingerprint, options: dict[str, Any]) -> str:
+    """32 bytes in hexadecimal; another driver, build, file or option gives another token.
+
+    A compiled binary used across a driver update crashes or, worse, computes something else.
+    """
+    driver = arm.accelerator.driver_version if arm.accelerator else None
+    runtimes = sorted((r.name, r.version or "") for r in fingerprint.runtimes)
+    parts = [arm.id, arm.variant.sha256, driver, runtimes, fingerprint.build, fingerprint.device_class, options]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,81 @@
+"""Decision → the JSON that devices get. Deterministic: the same decision and release give the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from policies.assign import HASH
+from policies.decide import Decision, ModelDecision, Plan
+from policies.document import PolicyDocument
+from policies.fingerprint import Fingerprint
+from policies.settings_of_arm import run_settings
+from policies.vocabulary import Workload
+
+
+def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
+    """The decision document of `wire.md`, compact. `issued_at` is when the release went live, in UTC."""
+    return json.dumps(to_wire(decision, document, release, issued_at), separators=(",", ":")).encode()
+
+
+def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> dict[str, Any]:
+    """The document as plain values."""
+    return {
+        "schema": 1,
+        "app": decision.app,
+        "release": release,
+        "issued_at": _rfc3339(issued_at),
+        "expires_at": _rfc3339(issued_at + timedelta(seconds=document.valid_s)),
+        "models": {d.model.name: _model(d, decision.fingerprint) for d in decision.models},
+        "telemetry": {"sample": document.telemetry.sample, "flush_s": document.telemetry.flush_s},
+        "advice": list(decision.advice),
+    }
+
+
+def _rfc3339(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _model(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
+    main, *others = decided.plans
+    situations = [{"when": {"workload": plan.workload}, "plan": plan.workload} for plan in others]
+    named = {arm: plan.workload for plan in reversed(decided.plans) for split in plan.splits for arm in split.ladder}
+    return {
+        "situations": [*situations, {"when": {}, "plan": "main"}],
+        "plans": {"main": _plan(main)} | {plan.workload: _plan(plan) for plan in others},
+        "arms": {arm: _arm(decided, arm, workload, fingerprint) for arm, workload in sorted(named.items())},
+        "latency_target_ms": decided.model.latency_target_ms,
+        "because": [_because(plan) for plan in decided.plans] + [{"deny": deny} for deny in decided.denied_by],
+    }
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    splits = []
+    for split in plan.splits:
+        row: dict[str, Any] = {"weight": split.weight_bp, "ladder": list(split.ladder)}
+        splits.append(row | {"explore": True} if split.explore else row)
+    return {"salt": plan.salt, "hash": HASH, "splits": splits}
+
+
+def _because(plan: Plan) -> Mapping[str, Any]:
+    return {"rule": plan.rule, "workload": plan.workload} | {k: round(v, 4) for k, v in plan.evidence.items()}
+
+
+def _arm(decided: ModelDecision, arm_id: str, workload: Workload, fingerprint: Fingerprint) -> dict[str, Any]:
+    arm = decided.arms[arm_id]
+    variant = arm.variant
+    return {
+        "variant": {
+            "id": variant.id,
+            "precision": variant.precision,
+            "sha256": variant.sha256,
+            "size_bytes": variant.size_bytes,
+            "url": f"/v1/artifacts/{variant.sha256}",
+        },
+        "runtime": variant.runtime,
+        "delegate": arm.delegate,
+        "accelerator": arm.accelerator.raw_name if arm.accelerator else None,
+        **run_settings(arm, fingerprint, workload, decided.expected_ms.get((workload, arm_id))),
+    }

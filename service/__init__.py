@@ -1,0 +1,1 @@
+"""The adapter around the core: HTTP API, console, storage, releases."""

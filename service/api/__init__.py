@@ -1,0 +1,1 @@
+"""The HTTP API: a module a noun, errors in one place."""

@@ -1,0 +1,78 @@
+"""Errors on the wire: RFC 9457 problems with a stable code, the field and the limit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import structlog
+from flask import Flask, Response, json
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from policies import errors
+from service import ingest
+
+log = structlog.get_logger(__name__)
+
+
+class Unauthenticated(errors.NnfleetError):
+    """The management API without its token, or with another one."""
+
+    code: ClassVar[str] = "unauthenticated"
+
+
+STATUS: Final[dict[type[errors.NnfleetError], int]] = {
+    errors.MalformedJson: 400,
+    ingest.MalformedBody: 400,
+    Unauthenticated: 401,
+    errors.NotKnown: 404,
+    errors.BodyTooLarge: 413,
+    ingest.TooManyRecords: 413,
+    ingest.UnsupportedEncoding: 415,
+    errors.InvalidInput: 422,
+}
+"""The nearest class in an error's ancestry decides."""
+
+
+def problem(status: int, code: str, detail: str, **members: Any) -> Response:
+    """A problem document. Members that are None are left out."""
+    body = {"type": f"urn:nnfleet:problem:{code}", "title": code.replace("-", " "), "status": status, "code": code}
+    body |= {"detail": detail} | {name: value for name, value in members.items() if value is not None}
+    return Response(json.dumps(body), status=status, content_type="application/problem+json")
+
+
+def problem_of(error: errors.NnfleetError) -> Response:
+    """The problem document of one of our errors."""
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    return problem(status, error.code, error.detail, field=error.field, limit=error.limit)
+
+
+def _http_problem(error: HTTPException) -> Response:
+    code = (error.name or "error").lower().replace(" ", "-")
+    made = problem(error.code or 500, code, error.description or "")
+    for name, value in error.get_headers():
+        if name.lower() in {"allow", "retry-after"}:
+            made.headers[name] = value
+    return made
+
+
+def _database_problem(error: Exception) -> Response:
+    log.warning("database-unavailable", error=str(error).splitlines()[0])
+    made = problem(503, "database-unavailable", "the database does not answer; try again")
+    made.headers["Retry-After"] = "5"
+    return made
+
+
+def _unexpected(error: Exception) -> Response:
+    log.exception("unexpected-error", error=repr(error))
+    return problem(500, "internal-error", "something went wrong here; it was logged")
+
+
+def register(app: Flask) -> None:
+    """Answer every error of the app with a problem."""
+    app.register_error_handler(errors.NnfleetError, problem_of)
+    app.register_error_handler(HTTPException, _http_problem)
+    app.register_error_handler(OperationalError, _database_problem)
+    app.register_error_handler(PoolTimeout, _database_problem)
+    app.register_error_handler(Exception, _unexpected)

@@ -1,0 +1,68 @@
+"""All commands in one place: their names and options. The work is done elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policies.errors import NnfleetError
+
+app = typer.Typer(
+    name="nnfleet",
+    help="Which model file, on which silicon, with which settings, and what to do if that fails.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the embedded PostgreSQL; unused where NNFLEET_DATABASE_URL is set."),
+]
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    data: DataFolder = None,
+) -> None:
+    """Serve the HTTP API and the console; starts an embedded PostgreSQL where no database is named."""
+    from service.cli.serve import serve as run
+
+    run(host, port, workers, data)
+
+
+@app.command()
+def migrate(data: DataFolder = None) -> None:
+    """Bring the database to the newest schema."""
+    from service.cli.serve import migrate as run
+
+    run(data)
+
+
+@app.command()
+def coverage(
+    file: Annotated[Path, typer.Argument(help="A .tflite file.", exists=True, dir_okay=False)],
+    unsupported: Annotated[
+        str, typer.Option(help="Operations the delegate refuses: 'PRELU|float32,ADD|float32'.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """The partitions that LiteRT would make of a model on a delegate without these operations."""
+    from service.registry.tflite import coverage_of_file
+
+    try:
+        found = coverage_of_file(file, unsupported)
+    except NnfleetError as error:
+        raise typer.BadParameter(error.detail) from error
+    typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,1 @@
+"""The console: a module and templates a page."""

@@ -1,0 +1,244 @@
+"""Telemetry: bytes → records → verdicts. Bounded before it is inflated; a bad record never sinks its batch."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+import msgspec
+import zstandard
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from policies.errors import BodyTooLarge, InvalidInput, MalformedJson
+from policies.observation import Observation, decode_observation
+from policies.screen import clock_skew_s, quantile_us, screen
+from service.store import reports, telemetry
+
+MAX_COMPRESSED_BYTES: Final = 1024 * 1024
+MAX_INFLATED_BYTES: Final = 16 * 1024 * 1024
+MAX_RECORDS: Final = 2_000
+_CHUNK: Final = 256 * 1024
+
+
+class UnsupportedEncoding(InvalidInput):
+    """A Content-Encoding that is not identity, gzip or zstd."""
+
+    code: ClassVar[str] = "unsupported-encoding"
+
+
+class MalformedBody(InvalidInput):
+    """Bytes that are not what their Content-Encoding says, or that end too early."""
+
+    code: ClassVar[str] = "malformed-body"
+
+
+class TooManyRecords(InvalidInput):
+    """More records than one batch may hold."""
+
+    code: ClassVar[str] = "too-many-records"
+
+
+@dataclass
+class Verdicts:
+    """What became of each record of a batch."""
+
+    accepted: int = 0
+    duplicate: int = 0
+    set_aside: list[dict[str, Any]] = field(default_factory=list)
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer of `POST /v1/telemetry`."""
+        return {
+            "accepted": self.accepted,
+            "duplicate": self.duplicate,
+            "set_aside": self.set_aside,
+            "rejected": self.rejected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    index: int
+    observation: Observation
+    raw: bytes
+    digest: bytes
+
+
+def ingest(engine: Engine, body: bytes, encoding: str, ndjson: bool, received_at: datetime) -> Verdicts:
+    """Store a batch; when this returns, what is acknowledged is committed.
+
+    Raises BodyTooLarge, MalformedBody, UnsupportedEncoding, MalformedJson or TooManyRecords for the batch as a whole.
+    """
+    raws = list(_records(inflate(body, encoding), ndjson))
+    verdicts = Verdicts()
+    decoded: dict[UUID, _Record] = {}
+    for index, raw in enumerate(raws):
+        try:
+            observation = decode_observation(raw)
+        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            verdicts.rejected.append({"index": index, "reason": "invalid-record", "detail": str(error)})
+            continue
+        record = _Record(index, observation, raw, hashlib.sha256(raw).digest())
+        earlier = decoded.setdefault(observation.record_id, record)
+        if earlier is not record:
+            _repeated(verdicts, index, same=earlier.digest == record.digest)
+    with Session(engine) as session, session.begin():
+        _store(session, decoded, received_at, verdicts)
+    return verdicts
+
+
+def _repeated(verdicts: Verdicts, index: int, *, same: bool) -> None:
+    if same:
+        verdicts.duplicate += 1
+    else:
+        verdicts.rejected.append({"index": index, "reason": "id-conflict"})
+
+
+def _store(session: Session, decoded: dict[UUID, _Record], received_at: datetime, verdicts: Verdicts) -> None:
+    classes = reports.classes_of(session, {record.observation.report_id for record in decoded.values()})
+    rows: dict[UUID, dict[str, Any]] = {}
+    for record_id, record in decoded.items():
+        known = classes.get(record.observation.report_id)
+        if known is None:
+            verdicts.rejected.append({"index": record.index, "reason": "unknown-report"})
+            continue
+        device_class, learnable = known
+        reason = screen(record.observation, learnable=learnable)
+        rows[record_id] = _row(record, device_class, reason, received_at)
+    inserted = telemetry.insert_new(session, list(rows.values()))
+    stored = telemetry.payload_digests(session, rows.keys() - inserted)
+    for record_id, row in rows.items():
+        if record_id not in inserted:
+            _repeated(verdicts, decoded[record_id].index, same=stored[record_id] == row["payload_sha256"])
+        elif row["set_aside"]:
+            verdicts.set_aside.append({"record_id": str(record_id), "reason": row["set_aside"]})
+        else:
+            verdicts.accepted += 1
+
+
+def _records(plain: bytes, ndjson: bool) -> Iterator[bytes]:
+    if ndjson:
+        raws = [line for line in plain.splitlines() if line.strip()]
+    else:
+        try:
+            raws = [bytes(raw) for raw in msgspec.json.decode(plain, type=list[msgspec.Raw])]
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise MalformedJson(f"the body is no JSON array: {error}") from error
+    if len(raws) > MAX_RECORDS:
+        raise TooManyRecords(f"the batch has {len(raws)} records, at most {MAX_RECORDS} are taken", limit=MAX_RECORDS)
+    yield from raws
+
+
+def inflate(body: bytes, encoding: str) -> bytes:
+    """The plain bytes; stops as soon as they pass the limit, so that a bomb costs no memory."""
+    if len(body) > MAX_COMPRESSED_BYTES:
+        raise BodyTooLarge(f"the body has over {MAX_COMPRESSED_BYTES} bytes", limit=MAX_COMPRESSED_BYTES)
+    opener = _INFLATERS.get(encoding.strip().lower() or "identity")
+    if opener is None:
+        raise UnsupportedEncoding(
+            f"the encoding {encoding!r} is not taken: identity, gzip or zstd", field="Content-Encoding"
+        )
+    plain = bytearray()
+    for chunk in opener(body):
+        plain += chunk
+        if len(plain) > MAX_INFLATED_BYTES:
+            raise BodyTooLarge(f"the body inflates to over {MAX_INFLATED_BYTES} bytes", limit=MAX_INFLATED_BYTES)
+    return bytes(plain)
+
+
+def _gzip(body: bytes) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(wbits=31)
+    rest = body
+    try:
+        while rest and not inflater.eof:
+            yield inflater.decompress(rest, _CHUNK)
+            rest = inflater.unconsumed_tail
+        while not inflater.eof and (chunk := inflater.decompress(b"", _CHUNK)):
+            yield chunk
+    except zlib.error as error:
+        raise MalformedBody(f"the body is not gzip: {error}") from error
+    if not inflater.eof or inflater.unused_data:
+        raise MalformedBody("the gzip body ends too early or goes on after its end")
+
+
+def _zstd(body: bytes) -> Iterator[bytes]:
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=8 * 1024 * 1024).stream_reader(body) as reader:
+            while chunk := reader.read(_CHUNK):
+                yield chunk
+    except zstandard.ZstdError as error:
+        raise MalformedBody(f"the body is not zstd: {error}") from error
+
+
+_INFLATERS: Final[dict[str, Callable[[bytes], Iterator[bytes]]]] = {
+    "identity": lambda body: iter((body,)),
+    "gzip": _gzip,
+    "zstd": _zstd,
+}
+
+
+def _row(record: _Record, device_class: str, reason: str | None, received_at: datetime) -> dict[str, Any]:
+    """The record as a flat row of `observation`."""
+    observation = record.observation
+    requested, executed, init, runs, golden = (
+        observation.requested, observation.executed, observation.init, observation.runs, observation.golden,
+    )  # fmt: skip
+    after = observation.conditions.after if observation.conditions else None
+    row = {name: getattr(observation, name) for name in _SAME_NAME}
+    row |= {
+        "payload_sha256": record.digest,
+        "received_at": received_at,
+        "set_aside": reason,
+        "set_aside_payload": record.raw if reason else None,
+        "device_class": device_class,
+        "requested_delegate": requested.delegate if requested else None,
+        "requested_accelerator": requested.accelerator if requested else None,
+        "executed_by": executed.by if executed else None,
+        "run_count": runs.count if runs else None,
+        "errors": dict(runs.errors) if runs else None,
+        "timeouts": runs.timeouts if runs else None,
+        "fallbacks": runs.fallbacks if runs else None,
+        "conditions": msgspec.to_builtins(observation.conditions),
+        "thermal_after": after.thermal_status if after else None,
+        "golden_checks": golden.checks if golden else None,
+        "golden_passed": golden.passed if golden else None,
+        "golden_max_rel_error": golden.max_rel_error if golden else None,
+        "clock_skew_s": clock_skew_s(observation, received_at),
+    }
+    row |= {name: getattr(executed, name, None) for name in ("delegated_nodes", "total_nodes", "partitions")}
+    row |= {name: getattr(init, name, None) for name in ("load_us", "compile_us", "cache_hit", "first_run_us")}
+    return row | _latency_columns(observation, plausible=reason is None)
+
+
+_SAME_NAME: Final = (
+    "record_id", "report_id", "app", "release", "model", "arm", "kind", "plan", "propensity", "workload",
+    "attempt_id", "memory_peak_kb", "device_time", "monotonic_ms", "sdk", "app_version",
+)  # fmt: skip
+
+
+def _latency_columns(observation: Observation, *, plausible: bool) -> dict[str, Any]:
+    """Latency columns; all empty for a record set aside, whose numbers may not even fit the columns."""
+    names = ("min", "p50", "p90", "max", "sum")
+    empty = {f"latency_{name}_us": None for name in names} | {"histogram_buckets": None, "histogram_counts": None}
+    latency = observation.runs.latency_us if observation.runs else None
+    if latency is None or not plausible or observation.runs is None or observation.runs.count == 0:
+        return empty
+    counts = {
+        int(bucket): count for bucket, count in sorted(latency.histogram.counts.items(), key=lambda kv: int(kv[0]))
+    }
+    return {
+        "latency_min_us": latency.min,
+        "latency_p50_us": quantile_us(counts, 0.5),
+        "latency_p90_us": quantile_us(counts, 0.9),
+        "latency_max_us": latency.max,
+        "latency_sum_us": latency.sum,
+        "histogram_buckets": list(counts),
+        "histogram_counts": list(counts.values()),
+    }

@@ -1,0 +1,77 @@
+"""The content of a release: documents, models and rankings of the moment it was published, whole and immutable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+import zstandard
+
+from policies.arm import ModelSpec
+from policies.document import PolicyDocument
+from policies.knowledge import Knowledge, Ranking
+from policies.vocabulary import Workload
+
+Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
+"""device class → app → model → workload → `Ranking.to_json()`."""
+
+
+@dataclass(frozen=True)
+class ReleaseContent:
+    """What decisions are made from. Parsed once a worker."""
+
+    number: int
+    published_at: datetime
+    documents: Mapping[str, PolicyDocument]
+    models: Mapping[str, tuple[ModelSpec, ...]]
+    rankings: Rankings
+
+    def knowledge(self, device_class: str, app: str) -> Knowledge:
+        """What the fleet has taught about the class, for the models of the app."""
+        by_model = self.rankings.get(device_class, {}).get(app, {})
+        return Knowledge(
+            {
+                model: {Workload(workload): Ranking.from_json(raw) for workload, raw in by_workload.items()}
+                for model, by_workload in by_model.items()
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, number: int, published_at: datetime, content: bytes) -> Self:
+        """The content of a stored release."""
+        raw = json.loads(zstandard.decompress(content))
+        models: dict[str, list[ModelSpec]] = {}
+        for spec in raw["models"]:
+            models.setdefault(spec["app"], []).append(ModelSpec.model_validate(spec))
+        documents = {document["app"]: PolicyDocument.model_validate(document) for document in raw["documents"]}
+        by_app = {app: tuple(specs) for app, specs in models.items()}
+        return cls(number, published_at, documents, by_app, raw["rankings"])
+
+
+def pack(documents: Iterable[PolicyDocument], models: Iterable[ModelSpec], rankings: Rankings) -> tuple[bytes, str]:
+    """(compressed bytes, sha256 of what they hold). The same content has the same digest."""
+    plain = json.dumps(
+        {
+            "documents": [document.model_dump(mode="json", by_alias=True) for document in documents],
+            "models": [spec.model_dump(mode="json") for spec in models],
+            "rankings": rankings,
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+    ).encode()
+    return zstandard.compress(plain, 3), hashlib.sha256(plain).hexdigest()
+
+
+def pack_rankings(rankings: Rankings) -> bytes:
+    """Compressed bytes of the rankings of a learning run."""
+    return zstandard.compress(json.dumps(rankings, separators=(",", ":")).encode(), 3)
+
+
+def unpack_rankings(packed: bytes) -> Rankings:
+    """The inverse of `pack_rankings`."""
+    rankings: Rankings = json.loads(zstandard.decompress(packed))
+    return rankings

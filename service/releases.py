@@ -1,0 +1,95 @@
+"""Publish a release, and follow the newest one: every worker swaps to it whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+
+import psycopg
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlmodel import Session
+
+from service.release_content import ReleaseContent, pack, unpack_rankings
+from service.settings import Settings
+from service.store import models, releases
+
+log = structlog.get_logger(__name__)
+
+
+def publish(engine: Engine, note: str, now: datetime) -> int:
+    """Publish what is stored now (documents, models, newest rankings) as the next release; returns its number."""
+    with Session(engine) as session, session.begin():
+        recommendation = releases.newest_recommendation(session)
+        rankings = unpack_rankings(recommendation.rankings) if recommendation else {}
+        content, digest = pack(models.all_policies(session).values(), models.all_models(session), rankings)
+        return releases.add_release(session, content, digest, note, now)
+
+
+def load(engine: Engine, number: int | None = None) -> ReleaseContent | None:
+    """The newest release, or the one of that number; None where there is none."""
+    with Session(engine) as session:
+        wanted = releases.newest_number(session) if number is None else number
+        row = releases.release(session, wanted) if wanted is not None else None
+        return ReleaseContent.from_bytes(row.number, row.published_at, row.content) if row else None
+
+
+class ReleaseWatcher:
+    """A thread that hands every new release to `swap`. Starts in the worker, never in the master: threads do not fork.
+
+    It LISTENs, and asks for the newest number at every wake and at least every `watch_interval_s`: a notice that gets
+    lost costs that long. A database that is down costs nothing but news: the last release goes on being served.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings, swap: Callable[[ReleaseContent], None]) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._swap = swap
+        self._current = 0
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="release-watcher", daemon=True)
+
+    def start(self) -> None:
+        """Load the newest release if there is one, then follow."""
+        try:
+            self._look()
+        except SQLAlchemyError as error:
+            log.warning("release-watch-interrupted", error=str(error))
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; returns when it has."""
+        self._stopping.set()
+        self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._follow()
+            except (psycopg.Error, SQLAlchemyError) as error:
+                log.warning("release-watch-interrupted", error=str(error))
+                self._stopping.wait(self._settings.watch_interval_s)
+
+    def _follow(self) -> None:
+        with psycopg.connect(
+            self._settings.database_url, autocommit=True, application_name="nnfleet-watch"
+        ) as connection:
+            connection.execute(f"LISTEN {releases.CHANNEL}")
+            while not self._stopping.is_set():
+                # Read after LISTEN and after every wake: a release between the two would be missed otherwise.
+                self._look()
+                for _ in connection.notifies(timeout=self._settings.watch_interval_s, stop_after=1):
+                    pass
+
+    def _look(self) -> None:
+        with Session(self._engine) as session:
+            newest = releases.newest_number(session)
+        if newest is None or newest <= self._current:
+            return
+        content = load(self._engine, newest)
+        if content is not None:
+            self._swap(content)
+            self._current = newest
+            log.info("release-live", release=newest)

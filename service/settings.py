@@ -1,0 +1,71 @@
+"""Settings: the only place that reads the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this process is set up.
+
+    `database_url`: a `postgresql://` URL. `manage_token`: bearer token of the management API; None shuts it.
+    `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
+    `watch_interval_s`: how often the newest release is looked up even without a notice.
+    """
+
+    database_url: str
+    manage_token: str | None = None
+    pool_size: int = 8
+    lookup_cache_bytes: int = 256 * 1024 * 1024
+    watch_interval_s: float = 0.5
+    log_level: str = "info"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
+        """Settings from `NNFLEET_*` variables; raises KeyError where the database is not named."""
+        env = os.environ if environment is None else environment
+        return cls(
+            database_url=env["NNFLEET_DATABASE_URL"],
+            manage_token=env.get("NNFLEET_MANAGE_TOKEN") or None,
+            pool_size=int(env.get("NNFLEET_POOL_SIZE", "8")),
+            lookup_cache_bytes=int(env.get("NNFLEET_LOOKUP_CACHE_BYTES", str(256 * 1024 * 1024))),
+            watch_interval_s=float(env.get("NNFLEET_WATCH_INTERVAL_S", "0.5")),
+            log_level=env.get("NNFLEET_LOG_LEVEL", "info"),
+        )
+
+    def to_environment(self) -> dict[str, str]:
+        """The inverse: what a child process needs to be set up the same."""
+        values = {
+            "NNFLEET_DATABASE_URL": self.database_url,
+            "NNFLEET_POOL_SIZE": str(self.pool_size),
+            "NNFLEET_LOOKUP_CACHE_BYTES": str(self.lookup_cache_bytes),
+            "NNFLEET_WATCH_INTERVAL_S": str(self.watch_interval_s),
+            "NNFLEET_LOG_LEVEL": self.log_level,
+        }
+        return values | ({"NNFLEET_MANAGE_TOKEN": self.manage_token} if self.manage_token else {})
+
+
+def stated_database_url() -> str | None:
+    """The database an operator named, or None: then the embedded one is started."""
+    return os.environ.get("NNFLEET_DATABASE_URL") or None
+
+
+def child_environment(settings: Settings) -> dict[str, str]:
+    """This process's environment with the settings laid over it."""
+    return {**os.environ, **settings.to_environment()}
+
+
+def state_folder() -> Path:
+    """Where data lies when nobody said where: `$NNFLEET_HOME`, else `~/.local/share/nnfleet`."""
+    stated = os.environ.get("NNFLEET_HOME")
+    return Path(stated) if stated else Path.home() / ".local" / "share" / "nnfleet"
+
+
+def stated_manage_token() -> str | None:
+    """The management token an operator named, or None."""
+    return os.environ.get("NNFLEET_MANAGE_TOKEN") or None

@@ -1,0 +1,1 @@
+"""Storage in PostgreSQL: tables, a repository module a noun, migrations."""

@@ -1,0 +1,56 @@
+"""Reports and the device classes they belong to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import Session, col, select
+
+from policies.fingerprint import Fingerprint
+from service.store.tables import DeviceClassRow, ReportRow
+
+
+def store_report(
+    session: Session, report_id: str, body: bytes, fingerprint: Fingerprint, received_at: datetime
+) -> bool:
+    """Store the report and its class, both once; True where the report is new."""
+    facts = {"device_class": fingerprint.device_class, "fingerprint": fingerprint.model_dump(mode="json")}
+    session.execute(insert(DeviceClassRow).values(**facts, first_seen=received_at).on_conflict_do_nothing())
+    row = {"report_id": report_id, "device_class": fingerprint.device_class, "body": body, "received_at": received_at}
+    stored = session.execute(insert(ReportRow).values(**row).on_conflict_do_nothing().returning(ReportRow.report_id))  # type: ignore[call-overload]
+    return stored.first() is not None
+
+
+def report_body(session: Session, report_id: str) -> bytes | None:
+    """The exact bytes of a report, or None where it was never uploaded."""
+    return session.exec(select(ReportRow.body).where(ReportRow.report_id == report_id)).first()
+
+
+def classes_of(session: Session, report_ids: set[str]) -> dict[str, tuple[str, bool]]:
+    """report_id → (device class, whether it may feed learning) of those that are known."""
+    rows = session.exec(
+        select(ReportRow.report_id, DeviceClassRow.device_class, DeviceClassRow.fingerprint)
+        .join(DeviceClassRow)
+        .where(col(ReportRow.report_id).in_(report_ids))
+    )
+    return {rid: (cls, Fingerprint.model_validate(facts).learnable) for rid, cls, facts in rows}
+
+
+def device_classes(session: Session) -> list[Fingerprint]:
+    """The fingerprints of all classes seen so far."""
+    rows = session.exec(select(DeviceClassRow.fingerprint).order_by(col(DeviceClassRow.device_class)))
+    return [Fingerprint.model_validate(facts) for facts in rows]
+
+
+def report_of_class(session: Session, device_class: str) -> str | None:
+    """Some report of the class, for explaining it."""
+    return session.exec(
+        select(ReportRow.report_id).where(ReportRow.device_class == device_class).order_by(col(ReportRow.received_at))
+    ).first()
+
+
+def count_reports(session: Session) -> int:
+    """How many distinct reports are stored."""
+    return session.exec(select(func.count()).select_from(ReportRow)).one()

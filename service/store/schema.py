@@ -1,0 +1,54 @@
+"""Bring a database to the newest schema, or compare it with the tables. Safe to call from several processes at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+_LOCK: Final = 7_301_942  # advisory lock of our migrations; any number that nobody else uses
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """Run the migrations up to `revision`."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        command.upgrade(_config(connection), revision)
+
+
+def downgrade(engine: Engine, revision: str) -> None:
+    """Undo migrations down to `revision` ("base" for all)."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        command.downgrade(_config(connection), revision)
+
+
+def newest_revision() -> str | None:
+    """The head of the migrations in this installation."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return ScriptDirectory.from_config(config).get_current_head()
+
+
+def current_revision(connection: Connection) -> str | None:
+    """The revision the database is at."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def new_revision(engine: Engine, message: str, name: str) -> None:
+    """Write a migration for what the tables have and the database has not: for developers."""
+    with engine.begin() as connection:
+        command.revision(_config(connection), message, autogenerate=True, rev_id=name)
