@@ -1,0 +1,99 @@
+"""Arms this phone does not try again: dead in this process, or suspected of having killed an earlier one."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from nnfleet_client.files import read_or_none, write_atomically
+from nnfleet_client.plan import Rung
+
+SUSPECTS_FILE: Final = "suspects.json"
+HOLD_S: Final = 86_400.0
+MOST_HOLD_S: Final = 30 * 86_400.0
+# What NNAPI and binder say when the driver's process is gone: every model on that accelerator is affected.
+DRIVER_DEATHS: Final = frozenset({"ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A start that never ended, and how often in a row; held until a wall-clock moment."""
+
+    crashes: int
+    until_s: float
+
+
+class Suspects:
+    """Remembers failures, in this process, and unfinished starts, across processes.
+
+    An arm that failed in this process stays out for its lifetime; a dead driver takes every arm on it along. A
+    start that was never followed by its end (the process died) keeps its arm out for a day, doubled each time in a
+    row, at most 30 days: a phone may reboot once, not every morning. With a folder the starts are on disk before
+    the driver is touched; without one they live as long as this object.
+    """
+
+    def __init__(self, report_id: str, folder: Path | None = None) -> None:
+        self._report_id = report_id
+        self._path = None if folder is None else folder / SUSPECTS_FILE
+        self._lock = threading.Lock()
+        self._failed: set[str] = set()
+        self._dead_drivers: set[tuple[str, str]] = set()
+        self._suspicions: dict[str, Suspicion] = self._load()
+
+    def excludes(self, model: str, rung: Rung, now_s: float) -> bool:
+        """True where this rung is to be passed over at this wall-clock moment."""
+        key = self._key(model, rung)
+        suspicion = self._suspicions.get(key)
+        suspected = suspicion is not None and now_s < suspicion.until_s
+        return suspected or key in self._failed or _driver(rung) in self._dead_drivers
+
+    def started(self, model: str, rung: Rung, now_s: float) -> None:
+        """Note a start before it is made. Until `ended`, the arm is under suspicion."""
+        key = self._key(model, rung)
+        with self._lock:
+            before = self._suspicions.get(key)
+            crashes = 1 if before is None else before.crashes + 1
+            hold_s = min(MOST_HOLD_S, HOLD_S * 2.0 ** min(crashes - 1, 10))
+            self._suspicions[key] = Suspicion(crashes, now_s + hold_s)
+            self._save()
+
+    def ended(self, model: str, rung: Rung, failure: str | None) -> None:
+        """Note that a start came to an end the process survived; with a failure (`phase:code`) the arm stays out."""
+        key = self._key(model, rung)
+        with self._lock:
+            self._suspicions.pop(key, None)
+            self._save()
+            if failure is None:
+                return
+            self._failed.add(key)
+            driver = _driver(rung)
+            if driver is not None and failure.partition(":")[2] in DRIVER_DEATHS:
+                self._dead_drivers.add(driver)
+
+    def _key(self, model: str, rung: Rung) -> str:
+        # Another driver (the report), another file or other settings: another arm, which deserves its own chance.
+        parts = [self._report_id, model, rung.arm_id, dict(rung.arm)]
+        return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+    def _save(self) -> None:
+        if self._path is not None:
+            raw = {key: [held.crashes, held.until_s] for key, held in self._suspicions.items()}
+            write_atomically(self._path, json.dumps(raw).encode())
+
+    def _load(self) -> dict[str, Suspicion]:
+        content = None if self._path is None else read_or_none(self._path)
+        try:
+            raw: Mapping[str, Any] = {} if content is None else json.loads(content)
+            return {key: Suspicion(int(crashes), float(until_s)) for key, (crashes, until_s) in raw.items()}
+        except (ValueError, TypeError, AttributeError):
+            return {}  # a damaged file suspects nobody
+
+
+def _driver(rung: Rung) -> tuple[str, str] | None:
+    accelerator = rung.arm.get("accelerator")
+    return (str(rung.arm.get("delegate")), str(accelerator)) if accelerator else None
