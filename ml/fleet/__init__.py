@@ -1,0 +1,7 @@
+"""A fleet to simulate: `build_fleet`, and what its phones do."""
+
+from ml.fleet.faults import Fault
+from ml.fleet.fleet import Fleet, build_fleet
+from ml.fleet.phone import Execution, Phone
+
+__all__ = ["Execution", "Fault", "Fleet", "Phone", "build_fleet"]
