@@ -39,6 +39,9 @@ SCHEMA_VERSION: Final = 3
 NO_TENSOR: Final = -1
 """An optional input that is absent."""
 
+STORED_BEHIND: Final = 2
+"""Weights lie at most behind a DENSIFY and a DEQUANTIZE; a longer chain is no way to store them."""
+
 CUSTOM: Final = int(tflite.BuiltinOperator.CUSTOM)
 
 CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
@@ -291,10 +294,8 @@ def _activation(operator: _Operator, tensors: Sequence[Tensor], constants: froze
     if operator.op == "DEQUANTIZE" and inputs and inputs[0] in constants and tensors[inputs[0]].dtype == "float16":
         return "float16w"
     computed = [number for number in inputs if number not in constants]
-    for number in (*computed, *inputs, *operator.outputs):
-        if number != NO_TENSOR:
-            return tensors[number].dtype
-    return "none"
+    outputs = [number for number in operator.outputs if number != NO_TENSOR]
+    return next((tensors[number].dtype for number in (*computed, *inputs, *outputs)), "none")
 
 
 def _precision(
@@ -309,8 +310,8 @@ def _precision(
     for operator, node in zip(operators, nodes, strict=True):
         slot = WEIGHTS_INPUT.get(operator.op, len(operator.inputs))
         weights = operator.inputs[slot] if slot < len(operator.inputs) else NO_TENSOR
-        while weights in unfolded:
-            weights = unfolded[weights]
+        for _ in range(STORED_BEHIND):
+            weights = unfolded.get(weights, weights)
         if weights in constants:
             weighted.append((node.activation, tensors[weights].dtype))
     computed = (tensors[number].dtype for node in nodes for number in node.outputs)
