@@ -127,7 +127,7 @@ def make_transport(server: Callable[[httpx.Request], httpx.Response], **settings
 
 
 def make_client(
-    server: Callable[[httpx.Request], httpx.Response] | None = None,
+    server: Callable[[httpx.Request], httpx.Response] | Transport | None = None,
     clock: ManualClock | None = None,
     seed: int = 1,
     **changes: Any,
@@ -136,7 +136,7 @@ def make_client(
         "app": "camera",
         "report": REPORT,
         "default": DEFAULT,
-        "server": make_transport(server or FakeServer()),
+        "server": server if isinstance(server, Transport) else make_transport(server or FakeServer()),
         "unit_id": "unit-1",
         "clock": clock or ManualClock(),
         "rng": random.Random(seed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,7 @@ class DecisionFetcher:
         self._backoff = Backoff(rng)
         self._linger_s = 0.0
         self._last_error: str | None = None
+        self._lock = threading.Lock()
 
     @property
     def last_error(self) -> str | None:
@@ -68,24 +70,31 @@ class DecisionFetcher:
         report is uploaded and the question asked once more. Anything else — 401, 403, 5xx, no network, garbage —
         leaves the last good document in place and starts the cool-down. Never raises for any answer.
         """
-        if self._backoff.wait_s(self._clock.monotonic_s()) > 0:
-            return self._outcome(asked=False)
-        if not force and self._fresh_wait_s() > 0:
-            return self._outcome(asked=False)
-        self._backoff.attempt(self._clock.monotonic_s())
-        answer = self._ask()
-        self._last_error = self._apply(answer)
-        self._note(answer)
-        return self._outcome(asked=True)
+        if not self._lock.acquire(blocking=False):
+            return self._outcome(asked=False)  # another thread is asking right now
+        try:
+            due = self._is_due(force)
+            if due:
+                self._backoff.attempt(self._clock.monotonic_s())
+                answer = self._ask()
+                self._last_error = self._apply(answer)
+                self._note(answer)
+        finally:
+            self._lock.release()
+        return self._outcome(asked=due)
+
+    def _is_due(self, force: bool) -> bool:
+        cooling_down = self._backoff.wait_s(self._clock.monotonic_s()) > 0
+        return not cooling_down and (force or self._fresh_wait_s() == 0)
 
     def _ask(self) -> Answer | NoAnswer:
         answer = self._get()
         if not isinstance(answer, Answer) or answer.status != 404 or answer.problem_code() != UNKNOWN_REPORT:
             return answer
         uploaded = self._transport.put_report(self._report_id, self._report)
-        if not isinstance(uploaded, Answer) or uploaded.status not in {200, 201, 204}:
-            return uploaded
-        return self._get()
+        if isinstance(uploaded, Answer) and uploaded.status in {200, 201, 204}:
+            return self._get()
+        return uploaded
 
     def _get(self) -> Answer | NoAnswer:
         return self._transport.get_decision(self._app, self._report_id, self._store.etag(self._clock.now_s()))

@@ -58,16 +58,16 @@ class Histogram:
         return Histogram(self._counts + other._counts)
 
     def quantile_us(self, quantile: float) -> float:
-        """The latency at a quantile (0…1), upper rank: element ⌈quantile × (total − 1)⌉, counted from 0.
+        """The latency at a quantile (0…1), upper rank: element ⌈quantile × total⌉ in rising order, at least the first.
 
         Within 1 % of that element. Raises ValueError for an empty histogram or a quantile outside 0…1.
         """
         if not 0 <= quantile <= 1 or not self._counts:
             raise ValueError(f"quantile {quantile} of {self.total} latencies")
-        rank = math.ceil(quantile * (self.total - 1))
+        rank = max(1, math.ceil(quantile * self.total))
         counts = self.counts
         reached = zip(counts, accumulate(counts.values()), strict=True)
-        return bucket_value_us(next(index for index, seen in reached if seen > rank))
+        return bucket_value_us(next(index for index, seen in reached if seen >= rank))
 
     def to_json(self) -> dict[str, Any]:
         """The wire form: `{"gamma": 1.02, "counts": {"324": 12}}`."""

@@ -12,10 +12,12 @@ from typing import Any, Final
 from nnfleet_client.clock import Clock
 from nnfleet_client.plan import Plan, Rung
 from nnfleet_client.record_id import record_id
+from nnfleet_client.runner import GoldenResult, Init
 from nnfleet_client.window import Window
 
 WINDOW: Final = "window"
 ATTEMPT: Final = "attempt"
+MOST_REL_ERROR: Final = 1e12
 
 Record = dict[str, Any]
 
@@ -60,7 +62,7 @@ class ObservationWriter:
         measured = {
             "attempt_id": attempt_id,
             "executed": None if window.executed is None else asdict(window.executed),
-            "init": None if window.init is None else asdict(window.init),
+            "init": None if window.init is None else _init(window.init),
             "runs": {
                 "count": window.count,
                 "errors": dict(window.errors),
@@ -69,7 +71,7 @@ class ObservationWriter:
                 "latency_us": _latency(window),
             },
             "conditions": {"before": dict(trial.before), "after": dict(after) or None},
-            "golden": None if window.golden is None else asdict(window.golden),
+            "golden": None if window.golden is None else _golden(window.golden),
             "memory_peak_kb": window.memory_peak_kb,
         }
         return _present(self._head(trial, WINDOW) | measured | self._tail())
@@ -100,6 +102,16 @@ class ObservationWriter:
             "sdk": self._origin.sdk,
             "app_version": self._origin.app_version,
         }
+
+
+def _init(init: Init) -> Record:
+    # A negative duration is a broken clock: unknown, not zero, and no reason to lose the record.
+    return {name: value if value is None or value >= 0 else None for name, value in asdict(init).items()}
+
+
+def _golden(golden: GoldenResult) -> Record:
+    # A driver that returns infinity is the very one to hear about.
+    return asdict(golden) | {"max_rel_error": min(golden.max_rel_error, MOST_REL_ERROR)}
 
 
 def _latency(window: Window) -> Record | None:

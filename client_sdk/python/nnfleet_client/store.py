@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from nnfleet_client.document import DecisionDocument, UnreadableDocument, parse_document
 from nnfleet_client.files import read_or_none, write_atomically
@@ -174,9 +174,9 @@ class _Cached:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        raw: Any = json.loads(content)
-        cached = cls(**raw)
-        if not isinstance(cached.body, str) or not isinstance(cached.report_id, str):
+        cached = cls(**json.loads(content))
+        texts = isinstance(cached.report_id, str) and isinstance(cached.body, str)
+        numbers = isinstance(cached.fresh_for_s, float | int) and isinstance(cached.confirmed_at_s, float | int)
+        if not texts or not numbers or not isinstance(cached.etag, str | None):
             raise TypeError("a cache file of another shape")
-        float(cached.fresh_for_s), float(cached.confirmed_at_s)
         return cached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ from nnfleet_client.histogram import Histogram
 from nnfleet_client.plan import Rung
 from nnfleet_client.runner import Executed, GoldenResult, Init, MeasuresMemory, Runner, Session
 
-NEGATIVE_DURATION: Final = "run:negative_duration"
+IMPOSSIBLE_DURATION: Final = "run:impossible_duration"
+MOST_CODE_CHARACTERS: Final = 128
 
 
 @dataclass(slots=True)
@@ -42,11 +44,12 @@ class Window:
         """It ran to its end and no golden check failed."""
         return self.failure is None and (self.golden is None or self.golden.good)
 
-    def record(self, latency_us: int) -> None:
-        """Add one run. A negative duration is counted as an error: set to zero it would flatter the arm."""
-        if latency_us < 0:
-            self.errors[NEGATIVE_DURATION] += 1
+    def record(self, latency_us: float) -> None:
+        """Add one run, to the microsecond. A negative or non-finite duration is an error: as zero it would flatter."""
+        if not 0 <= latency_us < math.inf:
+            self.errors[IMPOSSIBLE_DURATION] += 1
             return
+        latency_us = round(latency_us)
         self.count += 1
         self.sum_us += latency_us
         self.min_us = latency_us if self.min_us is None else min(self.min_us, latency_us)
@@ -94,7 +97,13 @@ def _close(session: Session, window: Window) -> None:
     try:
         session.close()
     except (ArmFailed, RunTimeout) as failed:
-        window.errors[f"close:{failed.code if isinstance(failed, ArmFailed) else 'timeout'}"] += 1
+        window.errors[error_code(failed) if isinstance(failed, ArmFailed) else "close:timeout"] += 1
+
+
+def error_code(failed: ArmFailed) -> str:
+    """`phase:code` on one short line: a driver may say anything, and one odd character must not sink the record."""
+    printable = "".join(character if character.isprintable() else " " for character in f"{failed.phase}:{failed.code}")
+    return printable[:MOST_CODE_CHARACTERS]
 
 
 @contextmanager
@@ -102,7 +111,7 @@ def _noting(window: Window) -> Iterator[None]:
     try:
         yield
     except ArmFailed as failed:
-        window.failure = f"{failed.phase}:{failed.code}"
+        window.failure = error_code(failed)
         window.errors[window.failure] += 1
     except RunTimeout:
         window.failure = "run:timeout"

@@ -1,0 +1,178 @@
+"""A run that kills the process still counts (R-D5): the mark is written before, sent next time, and learned from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sdk_builders import (
+    CPU,
+    GPU,
+    NPU,
+    FakeRunner,
+    FakeServer,
+    FakeSession,
+    ManualClock,
+    make_client,
+    make_document,
+)
+
+from nnfleet_client import FleetClient, ProcessDied, Settings
+
+DAY_S = 86_400
+
+
+def ready(folder: Path | None, clock: ManualClock, server: FakeServer, **changes: Any) -> FleetClient:
+    client = make_client(server, clock, settings=Settings(folder=folder), **changes)
+    client.refresh()
+    return client
+
+
+def crash(client: FleetClient, at_run: int | None = None) -> None:
+    trouble = ProcessDied() if at_run is None else FakeSession(trouble_at_run={at_run: ProcessDied()})
+    with pytest.raises(ProcessDied):
+        client.use("segmentation", FakeRunner({NPU: trouble}), 30, workload="burst")
+
+
+def test_the_mark_is_on_disk_before_the_driver_is_touched(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def look(arm_id: str) -> None:
+        seen.extend(json.loads(line) for line in (tmp_path / "observations.ndjson").read_text().splitlines())
+
+    ready(tmp_path, ManualClock(), FakeServer()).use("segmentation", FakeRunner(on_start=look), 1)
+    assert [(record["kind"], record["arm"]) for record in seen] == [("attempt", NPU)]
+
+
+@pytest.mark.parametrize("at_run", [None, 1, 17])
+def test_after_a_crash_the_mark_is_sent_next_time(tmp_path: Path, at_run: int | None) -> None:
+    clock, server = ManualClock(), FakeServer()
+    crash(ready(tmp_path, clock, server), at_run)
+    ready(tmp_path, clock, server, seed=2).flush()
+    (mark,) = server.records.values()
+    assert (mark["kind"], mark["arm"], mark["workload"], mark["release"]) == ("attempt", NPU, "burst", 41)
+    assert "runs" not in mark
+    assert "attempt_id" not in mark
+
+
+def test_after_a_crash_in_memory_the_mark_is_sent_by_the_next_flush() -> None:
+    server = FakeServer()
+    client = ready(None, ManualClock(), server)
+    crash(client)
+    client.flush()
+    assert [record["kind"] for record in server.records.values()] == ["attempt"]
+
+
+def test_after_a_crash_the_next_walk_starts_one_rung_lower(tmp_path: Path) -> None:
+    clock, server, runner = ManualClock(), FakeServer(), FakeRunner()
+    crash(ready(tmp_path, clock, server))
+    outcome = ready(tmp_path, clock, server, seed=2).use("segmentation", runner, 1)
+    assert (runner.started, outcome.arm_id) == ([GPU], GPU)
+
+
+def test_after_a_crash_in_memory_the_next_walk_starts_one_rung_lower() -> None:
+    client, runner = ready(None, ManualClock(), FakeServer()), FakeRunner()
+    crash(client)
+    client.use("segmentation", runner, 1)
+    assert runner.started == [GPU]
+
+
+def test_a_suspected_arm_gets_another_chance_after_a_day(tmp_path: Path) -> None:
+    clock, server, runner = ManualClock(), FakeServer(), FakeRunner()
+    crash(ready(tmp_path, clock, server))
+    clock.pass_s(DAY_S)
+    ready(tmp_path, clock, server, seed=2).use("segmentation", runner, 1)
+    assert runner.started == [NPU]
+
+
+def test_an_arm_that_crashes_again_is_left_alone_twice_as_long(tmp_path: Path) -> None:
+    clock, server, runner = ManualClock(), FakeServer(), FakeRunner()
+    crash(ready(tmp_path, clock, server))
+    clock.pass_s(DAY_S)
+    crash(ready(tmp_path, clock, server, seed=2))
+    clock.pass_s(1.9 * DAY_S)
+    ready(tmp_path, clock, server, seed=3).use("segmentation", runner, 1)
+    clock.pass_s(0.1 * DAY_S)
+    ready(tmp_path, clock, server, seed=4).use("segmentation", runner, 1)
+    assert runner.started == [GPU, NPU]
+
+
+def test_a_good_end_lifts_the_suspicion_for_good(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    crash(ready(tmp_path, clock, server))
+    clock.pass_s(DAY_S)
+    client = ready(tmp_path, clock, server, seed=2)
+    client.use("segmentation", FakeRunner(), 1)
+    assert json.loads((tmp_path / "suspects.json").read_text()) == {}
+
+
+def test_after_an_update_of_the_driver_nothing_is_held_against_an_arm(tmp_path: Path) -> None:
+    clock, server, runner = ManualClock(), FakeServer(), FakeRunner()
+    crash(ready(tmp_path, clock, server))
+    ready(tmp_path, clock, server, seed=2, report=b'{"schema": 1, "updated": true}').use("segmentation", runner, 1)
+    assert runner.started == [NPU]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', '{"a": ["x", "y"]}', '{"a": [1]}'])
+def test_a_damaged_list_of_suspects_suspects_nobody(tmp_path: Path, content: str) -> None:
+    (tmp_path / "suspects.json").write_text(content)
+    runner = FakeRunner()
+    ready(tmp_path, ManualClock(), FakeServer()).use("segmentation", runner, 1)
+    assert runner.started == [NPU]
+
+
+def test_a_window_carries_the_id_of_its_mark_and_takes_its_place(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    marks: list[str] = []
+
+    def look(arm_id: str) -> None:
+        last = (tmp_path / "observations.ndjson").read_text().splitlines()[-1]
+        marks.append(json.loads(last)["record_id"])
+
+    client = ready(tmp_path, clock, server)
+    client.use("segmentation", FakeRunner(on_start=look), 1)
+    assert ready(tmp_path, clock, server, seed=2).waiting == 1
+    client.flush()
+    (window,) = server.records.values()
+    assert (window["kind"], [window["attempt_id"]]) == ("window", marks)
+
+
+def test_a_start_that_is_still_going_on_is_not_sent_as_a_crash() -> None:
+    server = FakeServer()
+    client = ready(None, ManualClock(), server)
+    client.use("segmentation", FakeRunner(on_start=lambda arm_id: client.flush() and None), 1)
+    assert server.records == {}
+
+
+def test_a_mistake_in_the_apps_own_runner_is_not_hidden(tmp_path: Path) -> None:
+    client = ready(tmp_path, ManualClock(), FakeServer())
+    with pytest.raises(ZeroDivisionError):
+        client.use("segmentation", FakeRunner({NPU: ZeroDivisionError()}), 1)
+    assert client.waiting == 1
+
+
+def test_a_crash_on_the_last_rung_does_not_bar_it() -> None:
+    client = make_client()
+    with pytest.raises(ProcessDied):
+        client.use("segmentation", FakeRunner({CPU: ProcessDied()}), 1)
+    assert client.use("segmentation", FakeRunner(), 1).arm_id == CPU
+
+
+def test_an_unsampled_use_reports_neither_mark_nor_window_but_is_still_suspicious(tmp_path: Path) -> None:
+    clock = ManualClock()
+    server = FakeServer(document=make_document(telemetry={"sample": 0.0}))
+    client = ready(tmp_path, clock, server)
+    crash(client)
+    runner = FakeRunner()
+    client.use("segmentation", runner, 1)
+    assert (client.waiting, runner.started) == (0, [GPU])
+
+
+def test_the_share_of_reported_uses_is_the_one_asked_for() -> None:
+    server = FakeServer(document=make_document(telemetry={"sample": 0.25}))
+    client = ready(None, ManualClock(), server)
+    for _ in range(1_000):
+        client.use("segmentation", FakeRunner(), 1)
+    assert abs(client.waiting - 250) < 55
