@@ -79,7 +79,7 @@ LATE_DAYS_P95: Final = 2.0
 DUPLICATE_SHARE: Final = 0.01
 CLOCK_OFF_HOUR_SHARE: Final = 0.01
 CLOCK_OFF_DAY_SHARE: Final = 0.001
-"""Transport of telemetry: 95 % of records within two days (Meta-scale field reports, see docs); duplicates and clocks assumed."""
+"""Transport of telemetry: 95 % of records within two days (field reports of app telemetry); duplicates and clocks assumed."""
 
 GOLDEN_CHECKS: Final = 2
 GOLDEN_ERROR: Final = MappingProxyType({"fp32": 2e-6, "fp16": 8e-4, "int8": 4e-3})

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 from ml.fleet.assumptions import NNAPI_LEVEL_OF_API, SHARED_BUFFER_FACTOR
 from ml.fleet.engines import FAMILIES, GPU_DRIVER_RATIO
+from ml.fleet.models import node_keys
 from ml.fleet.silicon import Engine
 from ml.fleet.socs import Soc
-from ml.fleet.support import DRIVERS, OperatorSupport, at_level
+from ml.fleet.support import DRIVERS, OperatorSupport, at_level, reported
 from policies import catalog
+from policies.support import nnapi_support
 from policies.vocabulary import MIN_NNAPI_LEVEL, Delegate, feature_level
 
 AIDL_SINCE_API: Final = 33
@@ -31,10 +34,21 @@ class Driver:
     engine: Engine
 
     @property
+    def taken(self) -> frozenset[str]:
+        """Node keys that LiteRT's NNAPI delegate hands to this driver: those it maps and the driver said yes to."""
+        return _taken(self.support, self.level)
+
+    @property
     def canonical(self) -> str:
         """Name under which decisions know it."""
         found = catalog.accelerators().find(self.name)
         return found[0] if found else self.name
+
+
+@cache
+def _taken(support: OperatorSupport, level: int) -> frozenset[str]:
+    answer = nnapi_support(reported(support, level), level)
+    return frozenset(key for key in node_keys() if answer(key))
 
 
 @dataclass(frozen=True)

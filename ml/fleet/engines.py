@@ -53,13 +53,13 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         "mtk-mdla": Family(0.0, 1.0, 4.0, 970, 700, _MTK_START),
         "mtk-dsp": Family(0.02, 0.05, 8.0, 500, 700, _MTK_START),
         "mtk-neuron-old": Family(0.2, 1.0, 8.0, 1100, 1500, StartUp(120, 3.0, 0.4)),
-        # YOLOv8n INT8: 618 ms against XNNPACK's 273 on a Dimensity with a PowerVR BXM (accelerator logs).
+        # YOLOv8n INT8: 618 ms, XNNPACK 273, mtk-gpu 155, on a Dimensity with a PowerVR BXM-8-256 (public benchmark log).
         "mtk-neuron-slow": Family(0.5, 1.0, 30.0, 2500, 2000, StartUp(150, 4.0, 0.4)),
         "qti-default": Family(0.25, 1.0, 8.0, 600, _QTI_CUT_US, _QTI_START),
         "qti-dsp": Family(0.0, 1.0, 6.0, 450, _QTI_CUT_US, _QTI_START),
         "qti-hta": Family(0.0, 0.6, 10.0, 700, _QTI_CUT_US, _QTI_START),
         # Pixel 3a: 2.62 s cold, 2.49 s cached (tensorflow/tensorflow#58990); 171 ms against 66.8 (pytorch#48411).
-        "qti-default-old": Family(0.19, 1.0, 12.0, 1500, _QTI_CUT_US, StartUp(2330, 0.0, 0.944)),
+        "qti-default-old": Family(0.22, 1.0, 12.0, 1500, _QTI_CUT_US, StartUp(2330, 0.0, 0.944)),
         # Galaxy A51 5G: small dense networks 79–421 × slower than the CPU: a large fixed cost.
         "eden-drv": Family(0.3, 1.0, 6.0, 1800, 1500, StartUp(150, 3.0, 0.4)),
         "enn": Family(0.4, 1.0, 4.0, 700, 900, StartUp(120, 2.0, 0.3)),
@@ -84,7 +84,15 @@ GPU_DRIVER_RATIO: Final = 0.8
 _GPU_START: Final = StartUp(300, 5.5, 0.4)  # 870 ms (tensorflow/tensorflow#43541)
 _SMALL_ADRENO_START: Final = StartUp(1900, 9.0, 0.5)  # 2.4–2.5 s (tensorflow/tensorflow#46132, #44612)
 _SMALL_ADRENOS: Final = ("Adreno (TM) 5", "Adreno (TM) 61")
-_INT8_GPUS: Final = ("Adreno (TM) 7", "Mali-G7", "Mali-G61", "Mali-G68", "Immortalis", "Samsung Xclipse")
+_INT8_GPUS: Final = (
+    "Adreno (TM) 7",
+    "PowerVR B-Series",
+    "Mali-G7",
+    "Mali-G61",
+    "Mali-G68",
+    "Immortalis",
+    "Samsung Xclipse",
+)
 """Renderers with INT8 dot products. Source: vendors' OpenCL extension lists (cl_*_dot_product), by memory: assumed."""
 
 

@@ -78,6 +78,8 @@ def _ignores_zero_points(truth: Truth, _arm: ArmOnPhone) -> Truth:
 
 
 def _throttles(truth: Truth, _arm: ArmOnPhone) -> Truth:
+    if not truth.delegated_nodes:
+        return truth
     return replace(truth, hot_factor=THERMAL_STEP_FACTOR / FAST_PREFERENCE_FACTOR, hot_status=MODERATE)
 
 

@@ -12,8 +12,11 @@ from ml.fleet.truth import Truth
 
 CPU_AGAINST_NPU: Final = 4.46 / 1.22
 GPU_AGAINST_NPU: Final = 4.95 / 1.22
-"""Latency on CPU and GPU against the chip's fastest measured arm. AI Hub has no such rows, and a ladder's last rung
-must work. Source: EfficientNet-Lite0 on SM8650 (m96-chan/DroidRunner); that all models behave so is assumed."""
+FLOAT_AGAINST_INTEGER: Final = 2.78 / 1.22
+"""Latency on CPU and GPU against the chip's fastest measured arm of the same arithmetic, and of float against integer
+where only one of them was measured. AI Hub has no rows for CPU and GPU, and a ladder's last rung must work. Source:
+EfficientNet-Lite0 on SM8650 (m96-chan/DroidRunner); that all models behave so is assumed."""
+_FLOAT: Final = frozenset({"fp32", "fp16"})
 
 _EXECUTORS: Final = {
     "tflite": "TfLiteQnnDelegate",
@@ -76,7 +79,7 @@ class MeasuredBench:
         rows = model.rows[self.chipset]
         if arm in rows:
             return _measured(model, rows[arm])
-        return _floor(model, arm, min(row.latency_ms for row in rows.values())) if arm in _floors(model) else None
+        return _floor(model, arm, rows.values()) if arm in _floors(model) else None
 
 
 def _floors(model: AiHubModel) -> tuple[str, ...]:
@@ -105,8 +108,18 @@ def _measured(model: AiHubModel, row: Row) -> Truth:
     )
 
 
-def _floor(model: AiHubModel, arm: str, fastest_ms: float) -> Truth:
+def _fastest_ms(rows: Iterable[Row], *, in_float: bool) -> float:
+    """Latency of the fastest measured arm that computes in float, or in integers; scaled from the other kind if need be."""
+    same: list[float] = []
+    other: list[float] = []
+    for row in rows:
+        (same if (row.arm.split(".")[0] in _FLOAT) == in_float else other).append(row.latency_ms)
+    return min(same) if same else min(other) * (FLOAT_AGAINST_INTEGER if in_float else 1 / FLOAT_AGAINST_INTEGER)
+
+
+def _floor(model: AiHubModel, arm: str, rows: Iterable[Row]) -> Truth:
     precision, kind, delegate = arm.split(".")
+    fastest_ms = _fastest_ms(rows, in_float=precision in _FLOAT)
     compile_us = _start_us(_FLOOR_MS[delegate], model)
     return _truth(
         model,

@@ -105,6 +105,13 @@ def _operations(name: str, precision: str) -> frozenset[str]:
     return frozenset(node.op for node in _forms(name)[precision].nodes)
 
 
+@cache
+def node_keys() -> frozenset[str]:
+    """Keys of every node in every camera model."""
+    graphs = (graph for model in CAMERA_MODELS.values() for graph in model.forms.values())
+    return frozenset(node.key for graph in graphs for node in graph.nodes)
+
+
 def camera_spec(model: CameraModel) -> dict[str, Any]:
     """ModelSpec JSON of a camera model, graphs included."""
     return {

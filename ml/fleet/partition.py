@@ -57,7 +57,8 @@ def split_graph(graph: ModelGraph, rules: PartitionRules) -> Split:
     whole = folded(graph)
     if rules.taken is None:
         return Split((Work.of(whole.nodes),), Work(), 1)
-    claimed = [node.key in rules.taken for node in whole.nodes]
+    # What reads constants only, or nothing, is never handed over.
+    claimed = [node.key in rules.taken and not whole.constants.issuperset(node.inputs) for node in whole.nodes]
     if rules.all_or_nothing and len(whole.nodes) < len(graph.nodes) and not all(claimed):
         claimed = [False] * len(claimed)
     pieces = partition_epochs(whole, claimed)

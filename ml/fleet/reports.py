@@ -106,7 +106,7 @@ def _probe(driver: Driver, bench: ModelledBench) -> dict[str, Any]:
     The faults of a class do not show here: the probe's graph meets none of them. That is why they are found by
     telemetry.
     """
-    split = _probe_split("int8" if driver.support.int8 else "fp32", nnapi_rules(driver.support.keys))
+    split = _probe_split("int8" if driver.support.int8 else "fp32", nnapi_rules(driver.taken))
     time = steady(split, driver.engine, bench.soc.cpu)
     return {
         "compile_ms": round(compile_us(split, driver.engine, cached=False) / 1e3, 1),
