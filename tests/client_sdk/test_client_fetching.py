@@ -262,6 +262,17 @@ def test_after_one_failure_the_pause_is_at_least_thirty_seconds() -> None:
         assert 30 <= waiting.wait_s <= 45
 
 
+def test_a_second_thread_does_not_ask_while_the_first_one_does() -> None:
+    inner: list[bool] = []
+
+    def ask_again(request: httpx.Request) -> None:
+        inner.append(client.refresh(force=True).asked)
+
+    client = make_client(FakeServer(fault=ask_again))
+    assert client.refresh().asked is True
+    assert inner == [False, False, False]
+
+
 def test_a_retry_after_is_never_undercut() -> None:
     server, clock = FakeServer(), ManualClock()
     server.fault = always(lambda: httpx.Response(429, headers={"Retry-After": "600"}))

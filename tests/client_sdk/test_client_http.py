@@ -21,6 +21,7 @@ class Handler(BaseHTTPRequestHandler):
     """Three routes over a dict of reports and a list of records, both on the server object."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer in one piece: head and body apart would wait for the client's delayed acknowledgement
     server: Fleet
 
     def do_GET(self) -> None:

@@ -29,14 +29,18 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 def make_sender(
-    handler: Handler, count: int, clock: ManualClock | None = None, filling: str = ""
+    handler: Handler,
+    count: int,
+    clock: ManualClock | None = None,
+    filling: str = "",
+    upload_report: Callable[[], bool] = lambda: True,
 ) -> tuple[TelemetrySender, Buffer]:
     rng = random.Random(1)
     buffer = Buffer(Spool(None), 100_000, 64 * 1024 * 1024)
     for number in range(count):
         record = {"record_id": record_id(START_S, rng), "kind": "window", "number": number, "filling": filling}
         buffer.add(record)
-    return TelemetrySender(buffer, make_transport(handler), clock or ManualClock(), rng), buffer
+    return TelemetrySender(buffer, make_transport(handler), clock or ManualClock(), rng, upload_report), buffer
 
 
 def incompressible(size: int) -> str:
@@ -128,6 +132,60 @@ def test_records_without_a_verdict_are_kept_and_named_ones_are_not_sent_again() 
     assert (flushed.error_code, flushed.waiting) == ("verdicts-missing", 3)
     assert flushed.wait_s >= 30
     assert [json.loads(waiting.line)["number"] for waiting in buffer.next_batch(9, 10**6)] == [2, 3, 4]
+
+
+class ServerWithoutReport:
+    """Rejects every record until the report has been uploaded."""
+
+    def __init__(self, upload_works: bool = True, learns: bool = True) -> None:
+        self.uploads = 0
+        self.upload_works = upload_works
+        self.learns = learns
+
+    def upload_report(self) -> bool:
+        self.uploads += 1
+        return self.upload_works
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if self.uploads and self.learns:
+            return accept_all(request)
+        count = len(sent_records(request))
+        rejected = [{"index": index, "reason": "unknown-report"} for index in range(count)]
+        return httpx.Response(200, json={"accepted": 0, "duplicate": 0, "set_aside": [], "rejected": rejected})
+
+
+def test_records_of_a_report_that_the_server_does_not_have_are_sent_again_after_its_upload() -> None:
+    server = ServerWithoutReport()
+    flushed = make_sender(server, 3, upload_report=server.upload_report)[0].flush()
+    assert (server.uploads, flushed.accepted, flushed.rejected, flushed.waiting) == (1, 3, 0, 0)
+
+
+def test_a_report_that_cannot_be_uploaded_keeps_its_records() -> None:
+    server = ServerWithoutReport(upload_works=False, learns=False)
+    flushed = make_sender(server, 3, upload_report=server.upload_report)[0].flush()
+    assert (flushed.error_code, flushed.rejected, flushed.waiting) == ("unknown-report", 0, 3)
+    assert flushed.wait_s >= 30
+
+
+def test_records_of_a_report_that_the_server_never_takes_are_given_up() -> None:
+    server = ServerWithoutReport(learns=False)
+    flushed = make_sender(server, 3, upload_report=server.upload_report)[0].flush()
+    assert (server.uploads, flushed.rejected, flushed.waiting) == (1, 3, 0)
+
+
+def test_a_phone_that_was_never_online_reports_before_it_ever_asked() -> None:
+    server = FakeServer()
+
+    def knows_reports_only(request: httpx.Request) -> httpx.Response | None:
+        if request.method != "POST" or server.known_reports:
+            return None
+        return httpx.Response(200, json={"accepted": 0, "rejected": [{"index": 0, "reason": "unknown-report"}]})
+
+    server.fault = knows_reports_only
+    client = make_client(server)
+    client.use("segmentation", FakeRunner(), 1)
+    assert client.flush().accepted == 1
+    assert server.calls == ["POST", "PUT", "POST"]
 
 
 @pytest.mark.parametrize(

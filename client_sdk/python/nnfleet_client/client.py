@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from nnfleet_client.observations import ObservationWriter, Origin
 from nnfleet_client.plan import Defaults, Plan, check_defaults, choose, default_plan
 from nnfleet_client.report import report_id
 from nnfleet_client.runner import Runner
+from nnfleet_client.seal import Seal
 from nnfleet_client.situations import Circumstances, Thermal, thermal_from
 from nnfleet_client.spool import Spool
 from nnfleet_client.store import DecisionStore, Reason
@@ -36,13 +37,15 @@ class Settings:
 
     `folder`: where the last good document, unsent observations and unfinished starts survive a restart; None keeps
     all three in memory. One folder belongs to one app on one phone. `buffer_records`, `buffer_bytes`: bounds of
-    the unsent observations.
+    the unsent observations. `trusted_keys`: key id → 32-byte Ed25519 public key; with any, a document without a
+    good signature is refused, without any, signatures are not looked at.
     """
 
     folder: Path | None = None
     app_version: str | None = None
     buffer_records: int = 10_000
     buffer_bytes: int = 4 * 1024 * 1024
+    trusted_keys: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +114,12 @@ class FleetClient:
         self._unit_id = None if unit_id is None else normalise_unit_id(unit_id)
         self.report_id = report_id(report)
         self._store = DecisionStore(app, self.report_id, settings.folder)
-        self._fetcher = DecisionFetcher(app, self.report_id, report, self._store, transport, self._clock, self._rng)
+        seal = Seal(self.report_id, settings.trusted_keys)
+        self._fetcher = DecisionFetcher(
+            app, self.report_id, report, self._store, seal, transport, self._clock, self._rng
+        )
         self._buffer = Buffer(Spool(settings.folder), settings.buffer_records, settings.buffer_bytes)
-        self._sender = TelemetrySender(self._buffer, transport, self._clock, self._rng)
+        self._sender = TelemetrySender(self._buffer, transport, self._clock, self._rng, self._fetcher.upload_report)
         origin = Origin(self.report_id, app, SDK, settings.app_version)
         writer = ObservationWriter(origin, self._clock, self._rng)
         suspects = Suspects(self.report_id, settings.folder)

@@ -10,6 +10,7 @@ from typing import Final
 from nnfleet_client.backoff import Backoff
 from nnfleet_client.clock import Clock
 from nnfleet_client.headers import fresh_for_s, retry_after_s
+from nnfleet_client.seal import SIGNATURE_HEADER, Seal
 from nnfleet_client.store import DecisionStore, Reason
 from nnfleet_client.transport import Answer, NoAnswer, Transport
 
@@ -41,6 +42,7 @@ class DecisionFetcher:
         report_id: str,
         report: bytes,
         store: DecisionStore,
+        seal: Seal,
         transport: Transport,
         clock: Clock,
         rng: random.Random,
@@ -49,6 +51,7 @@ class DecisionFetcher:
         self._report_id = report_id
         self._report = report
         self._store = store
+        self._seal = seal
         self._transport = transport
         self._clock = clock
         self._rng = rng
@@ -83,6 +86,10 @@ class DecisionFetcher:
             self._lock.release()
         return self._outcome(asked=due)
 
+    def upload_report(self) -> bool:
+        """Upload the report; True where the server has it now."""
+        return _worked(self._put_report())
+
     def _is_due(self, force: bool) -> bool:
         cooling_down = self._backoff.wait_s(self._clock.monotonic_s()) > 0
         return not cooling_down and (force or self._fresh_wait_s() == 0)
@@ -91,10 +98,11 @@ class DecisionFetcher:
         answer = self._get()
         if not isinstance(answer, Answer) or answer.status != 404 or answer.problem_code() != UNKNOWN_REPORT:
             return answer
-        uploaded = self._transport.put_report(self._report_id, self._report)
-        if isinstance(uploaded, Answer) and uploaded.status in {200, 201, 204}:
-            return self._get()
-        return uploaded
+        uploaded = self._put_report()
+        return self._get() if _worked(uploaded) else uploaded
+
+    def _put_report(self) -> Answer | NoAnswer:
+        return self._transport.put_report(self._report_id, self._report)
 
     def _get(self) -> Answer | NoAnswer:
         return self._transport.get_decision(self._app, self._report_id, self._store.etag(self._clock.now_s()))
@@ -104,7 +112,9 @@ class DecisionFetcher:
             return answer.code
         now_s = self._clock.now_s()
         if answer.status == 200:
-            return self._store.apply(answer.body, answer.headers.get("etag"), fresh_for_s(answer.headers), now_s)
+            refusal = self._seal.refusal(answer.body, answer.headers.get(SIGNATURE_HEADER), now_s)
+            etag, fresh_s = answer.headers.get("etag"), fresh_for_s(answer.headers)
+            return refusal or self._store.apply(answer.body, etag, fresh_s, now_s)
         if answer.status == 304:
             return self._store.confirm(fresh_for_s(answer.headers), now_s)
         return answer.failure_code()
@@ -129,3 +139,7 @@ class DecisionFetcher:
         standing = self._store.standing(self._clock.now_s())
         wait_s = max(self._backoff.wait_s(self._clock.monotonic_s()), self._fresh_wait_s())
         return Refresh(asked, standing.reason, self._last_error or standing.error_code, wait_s)
+
+
+def _worked(answer: Answer | NoAnswer) -> bool:
+    return isinstance(answer, Answer) and answer.status in {200, 201, 204}

@@ -101,7 +101,7 @@ def _document(raw: Any) -> DecisionDocument:
     return DecisionDocument(
         app=_typed(raw["app"], str),
         release=_typed(raw["release"], int),
-        expires_at_s=_instant_s(raw["expires_at"]),
+        expires_at_s=instant_s(raw["expires_at"]),
         models=MappingProxyType({name: _model(model) for name, model in _typed(raw["models"], dict).items()}),
         telemetry_sample=min(1.0, max(0.0, float(telemetry.get("sample", 1.0)))),
         flush_s=max(1.0, float(telemetry.get("flush_s", 3600))),
@@ -161,7 +161,8 @@ def _typed(value: Any, kind: type[T]) -> T:
     return value
 
 
-def _instant_s(text: Any) -> float:
+def instant_s(text: Any) -> float:
+    """An RFC 3339 time as seconds since 1970. Raises TypeError or ValueError for anything else, a missing zone too."""
     instant = datetime.fromisoformat(_typed(text, str))
     if instant.tzinfo is None:
         raise ValueError("a time without a zone")

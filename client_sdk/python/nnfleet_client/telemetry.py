@@ -6,13 +6,14 @@ import gzip
 import json
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from nnfleet_client.backoff import Backoff
 from nnfleet_client.buffer import Buffer, Waiting
 from nnfleet_client.clock import Clock
+from nnfleet_client.decisions import UNKNOWN_REPORT
 from nnfleet_client.headers import retry_after_s
 from nnfleet_client.transport import Answer, NoAnswer, Transport
 
@@ -45,27 +46,39 @@ class Flushed:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The answer to a batch, read: four counts, and the ids of records that are named in it."""
+    """The answer to a batch, read: two counts, and the ids of the records that are named in it.
+
+    `unheard` are those rejected only because the server does not have their report.
+    """
 
     accepted: int
     duplicate: int
-    set_aside: int
-    rejected: int
-    named: frozenset[str]
+    set_aside: frozenset[str]
+    rejected: frozenset[str]
+    unheard: frozenset[str]
 
     @property
     def total(self) -> int:
         """Records that got a verdict."""
-        return self.accepted + self.duplicate + self.set_aside + self.rejected
+        return self.accepted + self.duplicate + len(self.set_aside) + len(self.rejected) + len(self.unheard)
 
 
 class TelemetrySender:
     """Empties a buffer towards the server, with the same record ids at every retry."""
 
-    def __init__(self, buffer: Buffer, transport: Transport, clock: Clock, rng: random.Random) -> None:
+    def __init__(
+        self,
+        buffer: Buffer,
+        transport: Transport,
+        clock: Clock,
+        rng: random.Random,
+        upload_report: Callable[[], bool],
+    ) -> None:
         self._buffer = buffer
         self._transport = transport
         self._clock = clock
+        self._upload_report = upload_report
+        self._uploaded = False
         self._backoff = Backoff(rng)
         self._batch_records = MOST_BATCH_RECORDS
         self._last_error: str | None = None
@@ -74,7 +87,8 @@ class TelemetrySender:
     def flush(self) -> Flushed:
         """Send what waits, batch by batch. Does nothing while cooling down or while another thread flushes.
 
-        200: every record with a verdict is removed — accepted, duplicate, set aside and rejected alike. 413, 400
+        200: every record with a verdict is removed — accepted, duplicate, set aside and rejected alike, save those
+        rejected as `unknown-report`: for them the report is uploaded, once a flush, and they are sent again. 413, 400
         and 422 with a problem document: the batch is halved until the record at fault stands alone; that one is
         dropped and counted. Anything else (429 and 503 with their `Retry-After`, 401, 5xx, no network, an answer
         that is no verdict) keeps every record and starts the cool-down. Never raises for any answer.
@@ -91,6 +105,7 @@ class TelemetrySender:
 
     def _flush(self, flushed: Flushed) -> None:
         flushed.error_code = None
+        self._uploaded = False
         for _ in range(MOST_REQUESTS):
             batch = self._buffer.next_batch(self._batch_records, MOST_INFLATED_BYTES)
             if not batch:
@@ -121,13 +136,21 @@ class TelemetrySender:
             return self._fail(NoAnswer("unreadable-verdicts"))
         flushed.accepted += verdicts.accepted
         flushed.duplicate += verdicts.duplicate
-        flushed.set_aside += verdicts.set_aside
-        flushed.rejected += verdicts.rejected
+        flushed.set_aside += len(verdicts.set_aside)
+        flushed.rejected += len(verdicts.rejected)
         if verdicts.total < len(batch):
             # Some records got no verdict and no name: keeping too many is safe, the server knows a duplicate.
-            self._buffer.remove(verdicts.named)
+            self._buffer.remove(verdicts.set_aside | verdicts.rejected)
             return self._fail(NoAnswer("verdicts-missing"))
-        self._buffer.remove([waiting.record_id for waiting in batch])
+        return self._settle(verdicts, {waiting.record_id for waiting in batch}, flushed)
+
+    def _settle(self, verdicts: Verdicts, sent: set[str], flushed: Flushed) -> str | None:
+        if verdicts.unheard and not self._uploaded:
+            self._buffer.remove(sent - verdicts.unheard)
+            self._uploaded = self._upload_report()
+            return None if self._uploaded else self._fail(NoAnswer(UNKNOWN_REPORT))
+        flushed.rejected += len(verdicts.unheard)
+        self._buffer.remove(sent)
         self._backoff.success(self._clock.monotonic_s())
         self._batch_records = min(MOST_BATCH_RECORDS, self._batch_records * 2)
         return None
@@ -156,14 +179,14 @@ def read_verdicts(body: bytes, record_ids: Sequence[str]) -> Verdicts | None:
     """Read `{"accepted", "duplicate", "set_aside": [{"record_id"}], "rejected": [{"index"}]}`; None for anything else."""
     try:
         raw = json.loads(body)
-        aside = [str(item["record_id"]) for item in raw.get("set_aside", [])]
-        rejected = [record_ids[int(item["index"])] for item in raw.get("rejected", [])]
+        rejected = {record_ids[int(item["index"])]: item.get("reason") for item in raw.get("rejected", [])}
+        unheard = frozenset(record_id for record_id, reason in rejected.items() if reason == UNKNOWN_REPORT)
         return Verdicts(
             accepted=int(raw["accepted"]),
             duplicate=int(raw.get("duplicate", 0)),
-            set_aside=len(aside),
-            rejected=len(rejected),
-            named=frozenset(aside) | frozenset(rejected),
+            set_aside=frozenset(str(item["record_id"]) for item in raw.get("set_aside", [])),
+            rejected=frozenset(rejected) - unheard,
+            unheard=unheard,
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
