@@ -30,6 +30,10 @@ def ready(folder: Path | None, clock: ManualClock, server: FakeServer, **changes
     return client
 
 
+def void(result: object) -> None:
+    """Throw a result away, so that a lambda may call for its effect."""
+
+
 def crash(client: FleetClient, at_run: int | None = None) -> None:
     trouble = ProcessDied() if at_run is None else FakeSession(trouble_at_run={at_run: ProcessDied()})
     with pytest.raises(ProcessDied):
@@ -142,8 +146,30 @@ def test_a_window_carries_the_id_of_its_mark_and_takes_its_place(tmp_path: Path)
 def test_a_start_that_is_still_going_on_is_not_sent_as_a_crash() -> None:
     server = FakeServer()
     client = ready(None, ManualClock(), server)
-    client.use("segmentation", FakeRunner(on_start=lambda arm_id: client.flush() and None), 1)
+    client.use("segmentation", FakeRunner(on_start=lambda arm_id: void(client.flush())), 1)
     assert server.records == {}
+
+
+def test_two_uses_at_once_do_not_suspect_each_other(tmp_path: Path) -> None:
+    client, inner = ready(tmp_path, ManualClock(), FakeServer()), FakeRunner()
+    client.use("segmentation", FakeRunner(on_start=lambda arm_id: void(client.use("segmentation", inner, 1))), 1)
+    assert inner.started == [NPU]
+    assert json.loads((tmp_path / "suspects.json").read_text()) == {}
+
+
+def test_a_use_that_ends_does_not_clear_one_that_crashes_beside_it(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    client = ready(tmp_path, clock, server)
+
+    def use_beside_and_die(arm_id: str) -> None:
+        client.use("segmentation", FakeRunner(), 1)
+        raise ProcessDied
+
+    with pytest.raises(ProcessDied):
+        client.use("segmentation", FakeRunner(on_start=use_beside_and_die), 1)
+    runner = FakeRunner()
+    ready(tmp_path, clock, server, seed=2).use("segmentation", runner, 1)
+    assert runner.started == [GPU]
 
 
 def test_a_mistake_in_the_apps_own_runner_is_not_hidden(tmp_path: Path) -> None:

@@ -262,6 +262,20 @@ def test_after_one_failure_the_pause_is_at_least_thirty_seconds() -> None:
         assert 30 <= waiting.wait_s <= 45
 
 
+def test_a_failed_attempt_does_not_pass_for_a_success() -> None:
+    server, clock = FakeServer(), ManualClock()
+    client = make_client(server, clock)
+    client.refresh()
+    server.fault = network_down
+    clock.pass_s(100)
+    for _ in range(5):
+        refreshed = client.refresh()
+        assert (refreshed.reason, refreshed.error_code) == (Reason.STALE, "network")
+        clock.pass_s(refreshed.wait_s)
+    server.fault = lambda request: None
+    assert client.refresh().reason is Reason.NOT_MODIFIED
+
+
 def test_a_second_thread_does_not_ask_while_the_first_one_does() -> None:
     inner: list[bool] = []
 

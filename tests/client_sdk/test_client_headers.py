@@ -71,17 +71,8 @@ def test_the_pause_after_failures_has_a_floor_and_a_ceiling(failures: int, seed:
     assert max(30.0, asked_s or 0) <= backoff.wait_s(0.0) <= max(3_600.0, asked_s or 0) * 1.5
 
 
-def test_last_attempt_and_last_success_are_kept_apart() -> None:
-    backoff = Backoff(random.Random(1))
-    backoff.attempt(10.0)
-    backoff.success(11.0)
-    backoff.attempt(100.0)
-    backoff.failure(101.0)
-    assert (backoff.last_attempt_s, backoff.last_success_s) == (100.0, 11.0)
-
-
 def test_one_success_ends_the_pause() -> None:
     backoff = Backoff(random.Random(1))
     backoff.failure(0.0, 600)
-    backoff.success(1.0)
+    backoff.success()
     assert backoff.wait_s(1.0) == 0

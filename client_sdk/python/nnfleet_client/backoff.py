@@ -1,9 +1,13 @@
-"""When to ask again: last attempt and last success are kept apart, so that an outage is never hammered."""
+"""When to ask again after a failure.
+
+Failures are counted here, the last success is dated in the store: a failed call never passes for a fresh answer, and
+an outage is never hammered.
+"""
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 COOLDOWN_S: Final = 30.0
@@ -21,19 +25,11 @@ class Backoff:
 
     rng: random.Random
     failures: int = 0
-    last_attempt_s: float | None = None
-    last_success_s: float | None = None
-    _not_before_s: float = field(default=0.0)
+    _not_before_s: float = 0.0
 
-    def attempt(self, now_s: float) -> None:
-        """Note that a call is about to be made."""
-        self.last_attempt_s = now_s
-
-    def success(self, now_s: float) -> None:
+    def success(self) -> None:
         """A call worked (a 304 too): the pause is over."""
         self.failures = 0
-        self.last_success_s = now_s
-        self._not_before_s = now_s
 
     def failure(self, now_s: float, retry_after_s: float | None = None) -> None:
         """A call failed: pause, from now."""

@@ -56,7 +56,7 @@ class DecisionFetcher:
         self._clock = clock
         self._rng = rng
         self._backoff = Backoff(rng)
-        self._linger_s = 0.0
+        self._linger = 0.0
         self._last_error: str | None = None
         self._lock = threading.Lock()
 
@@ -78,7 +78,6 @@ class DecisionFetcher:
         try:
             due = self._is_due(force)
             if due:
-                self._backoff.attempt(self._clock.monotonic_s())
                 answer = self._ask()
                 self._last_error = self._apply(answer)
                 self._note(answer)
@@ -120,19 +119,18 @@ class DecisionFetcher:
         return answer.failure_code()
 
     def _note(self, answer: Answer | NoAnswer) -> None:
-        now_s = self._clock.monotonic_s()
         if self._last_error is None:
-            self._linger_s = self._rng.random()
-            self._backoff.success(now_s)
+            self._linger = self._rng.random()
+            self._backoff.success()
             return
         headers = answer.headers if isinstance(answer, Answer) else {}
-        self._backoff.failure(now_s, retry_after_s(headers, self._clock.now_s()))
+        self._backoff.failure(self._clock.monotonic_s(), retry_after_s(headers, self._clock.now_s()))
 
     def _fresh_wait_s(self) -> float:
         held, now_s = self._store.held, self._clock.now_s()
         if held is None or now_s >= held.document.expires_at_s or now_s < held.confirmed_at_s:
             return 0.0
-        lifetime_s = held.fresh_for_s * (1 + FRESHNESS_JITTER * self._linger_s)
+        lifetime_s = held.fresh_for_s * (1 + FRESHNESS_JITTER * self._linger)
         return max(0.0, held.confirmed_at_s + lifetime_s - now_s)
 
     def _outcome(self, asked: bool) -> Refresh:

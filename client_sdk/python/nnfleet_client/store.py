@@ -71,11 +71,6 @@ class DecisionStore:
         """The last good document, whatever its age; None before the first one."""
         return self._held
 
-    @property
-    def highest_release(self) -> int:
-        """The highest release ever applied; 0 before the first one."""
-        return self._highest_release
-
     def etag(self, now_s: float) -> str | None:
         """What to ask `If-None-Match` with. None for an empty store and for an expired document: a 304 would not help."""
         held = self._held

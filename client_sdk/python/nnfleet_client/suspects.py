@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -44,36 +45,49 @@ class Suspects:
         self._failed: set[str] = set()
         self._dead_drivers: set[tuple[str, str]] = set()
         self._suspicions: dict[str, Suspicion] = self._load()
+        # Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
+        self._running: Counter[str] = Counter()
 
     def excludes(self, model: str, rung: Rung, now_s: float) -> bool:
         """True where this rung is to be passed over at this wall-clock moment."""
         key = self._key(model, rung)
         suspicion = self._suspicions.get(key)
-        suspected = suspicion is not None and now_s < suspicion.until_s
+        suspected = suspicion is not None and now_s < suspicion.until_s and not self._running[key]
         return suspected or key in self._failed or _driver(rung) in self._dead_drivers
 
     def started(self, model: str, rung: Rung, now_s: float) -> None:
-        """Note a start before it is made. Until `ended`, the arm is under suspicion."""
+        """Note a start before it is made. Until `ended`, the next process suspects the arm."""
         key = self._key(model, rung)
         with self._lock:
-            before = self._suspicions.get(key)
-            crashes = 1 if before is None else before.crashes + 1
-            hold_s = min(MOST_HOLD_S, HOLD_S * 2.0 ** min(crashes - 1, 10))
-            self._suspicions[key] = Suspicion(crashes, now_s + hold_s)
-            self._save()
+            self._running[key] += 1
+            if self._running[key] == 1:
+                before = self._suspicions.get(key)
+                crashes = 1 if before is None else before.crashes + 1
+                hold_s = min(MOST_HOLD_S, HOLD_S * 2.0 ** min(crashes - 1, 10))
+                self._suspicions[key] = Suspicion(crashes, now_s + hold_s)
+                self._save()
 
     def ended(self, model: str, rung: Rung, failure: str | None) -> None:
         """Note that a start came to an end the process survived; with a failure (`phase:code`) the arm stays out."""
         key = self._key(model, rung)
         with self._lock:
-            self._suspicions.pop(key, None)
-            self._save()
-            if failure is None:
-                return
-            self._failed.add(key)
-            driver = _driver(rung)
-            if driver is not None and failure.partition(":")[2] in DRIVER_DEATHS:
-                self._dead_drivers.add(driver)
+            self._running[key] -= 1
+            if not self._running[key]:
+                self._suspicions.pop(key, None)
+                self._save()
+            if failure is not None:
+                self._failed.add(key)
+                self._condemn_driver(rung, failure)
+
+    def abandoned(self, model: str, rung: Rung) -> None:
+        """Note that a start will have no end: from here on the arm is under suspicion in this process too."""
+        with self._lock:
+            self._running[self._key(model, rung)] -= 1
+
+    def _condemn_driver(self, rung: Rung, failure: str) -> None:
+        driver = _driver(rung)
+        if driver is not None and failure.partition(":")[2] in DRIVER_DEATHS:
+            self._dead_drivers.add(driver)
 
     def _key(self, model: str, rung: Rung) -> str:
         # Another driver (the report), another file or other settings: another arm, which deserves its own chance.

@@ -119,7 +119,6 @@ class TelemetrySender:
         body = gzip.compress(b"".join(waiting.line + b"\n" for waiting in batch), compresslevel=6, mtime=0)
         if len(body) > MOST_COMPRESSED_BYTES:
             return self._narrow(batch, flushed, TOO_BIG, {})
-        self._backoff.attempt(self._clock.monotonic_s())
         answer = self._transport.post_telemetry(body)
         if isinstance(answer, Answer):
             if answer.status in {200, 202}:
@@ -151,7 +150,7 @@ class TelemetrySender:
             return None if self._uploaded else self._fail(NoAnswer(UNKNOWN_REPORT))
         flushed.rejected += len(verdicts.unheard)
         self._buffer.remove(sent)
-        self._backoff.success(self._clock.monotonic_s())
+        self._backoff.success()
         self._batch_records = min(MOST_BATCH_RECORDS, self._batch_records * 2)
         return None
 

@@ -73,7 +73,10 @@ class UseWitness:
 
     def let_go(self) -> None:
         """Leave the mark of a start that never ended to be sent; nothing to do after a walk that came back."""
-        if self._open is not None and self._open.attempt_id is not None:
+        if self._open is None:
+            return
+        self._notebook.suspects.abandoned(self._plan.model, self._open.trial.rung)
+        if self._open.attempt_id is not None:
             self._notebook.buffer.release(self._open.attempt_id)
         self._open = None
 
