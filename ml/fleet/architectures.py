@@ -2,7 +2,7 @@
 
 EfficientNet-Lite0 (Tan & Le 2019 and the Lite variant of the TensorFlow TPU repository: no squeeze-and-excite, RELU6
 fused into the convolutions, stem and head of fixed width) and MobileNetV2 (Sandler et al. 2018). The converter's own
-habits are kept: the activation is part of the convolution, PAD is folded into SAME padding.
+habits are kept: the activation is part of the convolution, PAD is folded into SAME padding. The probe's graph is ours.
 """
 
 from __future__ import annotations
@@ -112,3 +112,12 @@ def efficientnet_lite0() -> ModelGraph:
 def mobilenet_v2() -> ModelGraph:
     """MobileNetV2 1.0, 224 × 224: 300 million multiply-accumulates, as its paper states."""
     return _inverted_residuals(MOBILENET_V2_STAGES, head=1280, classes=1001)
+
+
+def probe_graph() -> ModelGraph:
+    """The small graph that a probe compiles and runs on every driver: two convolutions and a classifier's end."""
+    builder = _Builder()
+    builder.conv(3, 32, stride=2)
+    builder.depthwise(3, 1)
+    builder.classifier(10)
+    return builder.graph()

@@ -66,9 +66,9 @@ class Fault:
 
 def _runs_on_the_cpu(truth: Truth, arm: ArmOnPhone) -> Truth:
     """The driver claims what it claims and computes on the CPU; an arm of which it takes nothing is as slow anyway."""
-    return (
-        replace(truth, steady_us=max(truth.steady_us, arm.cpu_us * PHANTOM_FACTOR)) if truth.delegated_nodes else truth
-    )
+    if not truth.delegated_nodes:
+        return truth
+    return replace(truth, steady_us=max(truth.steady_us, arm.cpu_us * PHANTOM_FACTOR))
 
 
 def _ignores_zero_points(truth: Truth, _arm: ArmOnPhone) -> Truth:
@@ -128,7 +128,7 @@ FAULTS: Final = (
     ),
     Fault(
         "driver-crash",
-        "Compiling through `mtk-neuron` aborts the process (SIGABRT).",
+        "Compiling a real model through `mtk-neuron` aborts the process (SIGABRT), though the probe's small graph compiles.",
         "RisorseArtificiali/anti-vocale#26 (Dimensity 7300)",
         frozenset({"mt6878"}),
         _kills_the_process,

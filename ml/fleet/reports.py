@@ -7,18 +7,18 @@ import zlib
 from functools import cache
 from typing import Any, Final
 
+from ml.fleet.architectures import probe_graph
 from ml.fleet.assumptions import NNAPI_LEVEL_OF_API
 from ml.fleet.classes import DeviceClass
 from ml.fleet.drivers import Driver
+from ml.fleet.forms import FORMS
 from ml.fleet.modelled import FIRST_API_WITH_REFERENCE, REFERENCE, ModelledBench
-from ml.fleet.models import CAMERA_MODELS
 from ml.fleet.partition import PartitionRules, nnapi_rules, split_graph
 from ml.fleet.silicon import Split, compile_us, steady
 from ml.fleet.support import reported
 from policies.vocabulary import FEATURE_LEVEL_VALUES, Delegate
 
 PROBE: Final = {"name": "nnfleet-probe", "version": "1.0.0"}
-PROBE_MODEL: Final = "mobilenet-v2"
 QNN_VERSION: Final = "2.50.0"
 """Of the toolchain that AI Hub measured with."""
 
@@ -101,10 +101,9 @@ def _driver(driver: Driver, bench: ModelledBench) -> dict[str, Any]:
 
 
 def _probe(driver: Driver, bench: ModelledBench) -> dict[str, Any]:
-    """A MobileNetV2 in INT8 (float where the driver takes no INT8), compiled and run on this driver.
+    """The probe's graph on this driver, in INT8 where it takes that.
 
-    The faults of a class do not show here: the probe's graph meets none of them. That is why they are found by
-    telemetry.
+    The faults of a class do not show here: they need a real model. That is why telemetry has to find them.
     """
     split = _probe_split("int8" if driver.support.int8 else "fp32", nnapi_rules(driver.taken))
     time = steady(split, driver.engine, bench.soc.cpu)
@@ -117,7 +116,7 @@ def _probe(driver: Driver, bench: ModelledBench) -> dict[str, Any]:
 
 @cache
 def _probe_split(precision: str, rules: PartitionRules) -> Split:
-    return split_graph(CAMERA_MODELS[PROBE_MODEL].forms[precision], rules)
+    return split_graph(FORMS[precision](probe_graph()), rules)
 
 
 def _gpu(device: DeviceClass) -> dict[str, Any]:
