@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from policies.fingerprint import Accelerator, Fingerprint, Presence
 from policies.graph import ModelGraph
@@ -46,6 +46,13 @@ class Variant(BaseModel):
     targets: Annotated[tuple[Slug, ...], Field(max_length=256)] = ()
     accuracy_drop: Annotated[float, Field(ge=-1, le=1)] | None = None
     graph: dict[str, Any] | None = None
+
+    @field_validator("graph")
+    @classmethod
+    def _readable(cls, graph: dict[str, Any] | None) -> dict[str, Any] | None:
+        if graph is not None:
+            ModelGraph.from_json(graph)
+        return graph
 
     @cached_property
     def model_graph(self) -> ModelGraph | None:

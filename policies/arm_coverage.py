@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from policies.arm import Arm
-from policies.coverage import FP16_WEIGHTS, coverage
+from policies.coverage import FP16_WEIGHTS, coverage, only
 from policies.default_rule import UNKNOWN_COVERAGE, ArmCoverage
 from policies.graph import ModelGraph
 from policies.settings_of_arm import MAX_PARTITIONS
@@ -22,6 +22,15 @@ class _Question:
     sha256: str
     supports: tuple[tuple[str, tuple[str, ...]], ...] | None
     level: int | None
+    graph: ModelGraph = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Partitioning:
+    """A variant and the keys that a driver takes of it. The graph follows from the digest here too."""
+
+    sha256: str
+    taken: frozenset[str]
     graph: ModelGraph = field(compare=False)
 
 
@@ -47,8 +56,16 @@ def _answer(question: _Question) -> ArmCoverage:
         support, basis = support_by_level(question.level), "mapped"
     else:
         return UNKNOWN_COVERAGE
-    fp16_weights = FP16_WEIGHTS[Delegate.NNAPI]
-    found = coverage(question.graph, support, max_partitions=MAX_PARTITIONS, fp16_weights=fp16_weights)
     # An operation that nobody knows about stays on the CPU until a driver says that it takes it.
-    work = found.nodes - found.folded_nodes
-    return ArmCoverage(found.delegated_nodes / work if work else 0.0, found.cut_count, basis)
+    taken = frozenset(key for key in {node.key for node in question.graph.nodes} if support(key))
+    share, cuts = _partitioned(_Partitioning(question.sha256, taken, question.graph))
+    return ArmCoverage(share, cuts, basis)
+
+
+@lru_cache(maxsize=65_536)
+def _partitioned(asked: _Partitioning) -> tuple[float, int]:
+    """Share of nodes delegated and cuts. Few sets of operations are ever refused, so that most drivers share these."""
+    found = coverage(
+        asked.graph, only(asked.taken), max_partitions=MAX_PARTITIONS, fp16_weights=FP16_WEIGHTS[Delegate.NNAPI]
+    )
+    return found.delegated_share, found.cut_count

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
@@ -112,6 +112,14 @@ class Fingerprint(_Fact):
     anomalies: tuple[Anomaly, ...]
     hints: Mapping[str, float]
 
+    @cached_property
+    def driver_stack(self) -> str:
+        """The SoC and its drivers by version: what latencies depend on. Classes that share it learn together."""
+        drivers = [(a.name, a.driver_version, a.level) for a in self.accelerators if not a.is_cpu]
+        runtimes = [(r.name, r.presence, r.version) for r in self.runtimes]
+        parts = (self.soc, drivers, runtimes, self.gpu.family if self.gpu else None, self.nnapi_level)
+        return f"{self.soc or 'unknown'}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
+
     @property
     def learnable(self) -> bool:
         """Whether observations of this class may feed learning."""
@@ -141,7 +149,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
     device = report.device
     soc, soc_entry = _soc(report, anomalies)
     accelerators = tuple(
-        sorted((_accelerator(d, anomalies) for d in report.nnapi.devices), key=lambda a: a.name) if report.nnapi else ()
+        sorted((_accelerator(d, anomalies) for d in report.nnapi.devices), key=_canonical) if report.nnapi else ()
     )
     facts = Fingerprint(
         device_class="",
@@ -157,20 +165,31 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         nnapi_level=_level(report.nnapi.runtime_feature_level, "nnapi", anomalies) if report.nnapi else None,
         accelerators=accelerators,
         gpu=_gpu(report),
-        runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=lambda r: r.name)),
+        runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=_canonical)),
         shared_buffers=report.memory.ahardwarebuffer,
         build=device.build_fingerprint,
         population=_population(report, accelerators),
         anomalies=(),
         hints=_hints(soc_entry),
     )
-    anomalies += _contradictions(facts)
-    return facts.model_copy(update={"device_class": _class_of(facts), "anomalies": tuple(anomalies)})
+    contradictions = list(_contradictions(facts))
+    anomalies += [*contradictions, *_switched_off(facts, soc_entry)]
+    anomalies.sort(key=lambda anomaly: (anomaly.code, anomaly.detail))
+    device_class = _class_of(facts, contradictions)
+    return facts.model_copy(update={"device_class": device_class, "anomalies": tuple(anomalies)})
 
 
-def _class_of(facts: Fingerprint) -> str:
+def _class_of(facts: Fingerprint, contradictions: list[Anomaly]) -> str:
+    """A report that contradicts itself is a class of its own: it must not decide what is learned of honest ones."""
     canonical = facts.model_dump_json(include=_CLASS_FACTS, exclude=_NOT_CLASS_FACTS)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+    parts = [canonical, *(anomaly.code for anomaly in contradictions)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _canonical(part: Accelerator | VendorRuntime) -> tuple[str, str, str]:
+    """The order of a list of drivers. Aliases decide last: they are not part of the class."""
+    driver = part.model_dump_json(exclude=_NOT_CLASS_FACTS["accelerators"]["__all__"])
+    return part.name, driver, part.model_dump_json()
 
 
 def _soc(report: CapabilityReport, anomalies: list[Anomaly]) -> tuple[str | None, catalog.SocEntry | None]:
@@ -212,7 +231,7 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
     found = catalog.accelerators().find(device.name)
     if found is None:
         anomalies.append(Anomaly(code="new-accelerator", detail=f"no known driver is called {device.name!r}"))
-        name, kind, int8, fp16 = device.name, _kind(device.type), None, None
+        name, kind, int8, fp16 = _new_name(device.name), _kind(device.type), None, None
     else:
         name, entry = found
         kind, int8, fp16 = entry.kind, entry.int8, entry.fp16
@@ -228,6 +247,12 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
         supports=supports if device.supports is not None else None,
         probe_status=device.probe.status if device.probe else None,
     )
+
+
+def _new_name(raw: str) -> str:
+    """A name nobody knows, in the letters that arm ids are made of; one without any gets a digest."""
+    plain = re.sub(r"[^a-z0-9._-]+", "-", raw.lower()).strip("-._")[:64]
+    return plain or f"driver-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
 
 
 def _kind(raw_type: str | None) -> str:
@@ -249,12 +274,16 @@ def _gpu(report: CapabilityReport) -> Gpu | None:
     )
 
 
+# Any other word ("not_found", "error") tells of the search, not of the phone: the library may lie elsewhere.
+_PRESENCE: Final = {"loaded": Presence.YES, "absent": Presence.NO}
+
+
 def _runtime(name: str, state: str | None, anomalies: list[Anomaly]) -> VendorRuntime:
     found = catalog.runtimes().find(name)
     if found is None:
         anomalies.append(Anomaly(code="new-runtime", detail=f"no known vendor runtime is called {name!r}"))
     word, _, version = (state or "").partition(" ")
-    presence = {"": Presence.UNKNOWN, "loaded": Presence.YES}.get(word.lower(), Presence.NO)
+    presence = _PRESENCE.get(word.lower(), Presence.UNKNOWN)
     return VendorRuntime(
         name=found[0] if found else name,
         delegate=found[1].delegate if found else None,
@@ -285,22 +314,24 @@ _ANDROID_API: Final = {
 _BUILD_VERSION: Final = re.compile(r":(\d+(?:\.\d+)*L?)/")
 
 
-def _contradictions(facts: Fingerprint) -> list[Anomaly]:
-    found = []
+def _contradictions(facts: Fingerprint) -> Iterator[Anomaly]:
     stated = _BUILD_VERSION.search(facts.build or "")
     built = _ANDROID_API.get(stated.group(1)) if stated else None
-    # Android 12 and 12L share "12" in some builds: one level of slack is no contradiction.
-    if built is not None and abs(built - facts.api_level) > (1 if built == 31 else 0):
-        detail = f"API level {facts.api_level}, but the build says Android {stated.group(1)}" if stated else ""
-        found.append(Anomaly(code="api-level-contradiction", detail=detail))
-    if _switched_off(facts):
-        detail = f"{facts.soc} has an NPU, but NNAPI lists no accelerator that supports any operation"
-        found.append(Anomaly(code="driver-switched-off", detail=detail))
-    return found
+    # Builds of 12L call themselves "12".
+    if stated is None or built is None or facts.api_level in {built, 32 if built == 31 else built}:
+        return
+    detail = f"API level {facts.api_level}, but the build says Android {stated.group(1)}"
+    yield Anomaly(code="api-level-contradiction", detail=detail)
 
 
-def _switched_off(facts: Fingerprint) -> bool:
-    npu_expected = "npu_version" in facts.hints and facts.soc_vendor in {"google", "mediatek", "samsung"}
+# Vendors whose NPU answers to NNAPI; a Snapdragon's of today answers to QNN alone.
+_NNAPI_VENDORS: Final = frozenset({"google", "mediatek", "samsung"})
+
+
+def _switched_off(facts: Fingerprint, soc: catalog.SocEntry | None) -> Iterator[Anomaly]:
+    npu_expected = soc is not None and soc.npu is not None and soc.vendor in _NNAPI_VENDORS
     vendor_runtime = any(r.presence is Presence.YES for r in facts.runtimes)
     alive = any(not a.is_cpu and (a.supports is None or any(a.supports.values())) for a in facts.accelerators)
-    return npu_expected and facts.nnapi_level is not None and not vendor_runtime and not alive
+    if npu_expected and facts.nnapi_level is not None and not vendor_runtime and not alive:
+        detail = f"{facts.soc} has an NPU, but NNAPI lists no accelerator that supports any operation"
+        yield Anomaly(code="driver-switched-off", detail=detail)

@@ -15,6 +15,7 @@ from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
 from policies.wire import document_bytes
 from service.release_content import ReleaseContent
+from service.releases import load
 from service.store import reports
 
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=86400, stale-if-error=604800"
@@ -81,12 +82,18 @@ class Lookup:
         ready = self.hit(app, report_id)
         if ready is not None:
             return ready
-        live = self._live
-        if live is None:
-            raise UnknownRelease("nothing has been published yet")
+        live = self._live or self._first()
         made = _answer(live.content, app, self.fingerprint_of(report_id, live.content, app))
         self._keep(live, (app, report_id), made)
         return made
+
+    def _first(self) -> _Live:
+        """The newest release, for a worker that is asked before it has heard of any."""
+        content = load(self._engine)
+        if content is None:
+            raise UnknownRelease("nothing has been published yet")
+        self._live = self._live or _Live(content)
+        return self._live
 
     def fingerprint_of(self, report_id: str, content: ReleaseContent, app: str) -> Fingerprint:
         """The fingerprint of a stored report, canonicalised by today's tables."""
@@ -112,7 +119,7 @@ def decision(content: ReleaseContent, app: str, facts: Fingerprint) -> Decision:
     document = content.documents.get(app)
     if document is None:
         raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
-    return decide(facts, document, content.models.get(app, ()), content.knowledge(facts.device_class, app))
+    return decide(facts, document, content.models.get(app, ()), content.knowledge(facts.driver_stack, app))
 
 
 def _answer(content: ReleaseContent, app: str, facts: Fingerprint) -> Answer:

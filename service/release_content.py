@@ -17,7 +17,7 @@ from policies.knowledge import Knowledge, Ranking
 from policies.vocabulary import Workload
 
 Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
-"""device class → app → model → workload → `Ranking.to_json()`."""
+"""driver stack → app → model → workload → `Ranking.to_json()`."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class ReleaseContent:
     models: Mapping[str, tuple[ModelSpec, ...]]
     rankings: Rankings
 
-    def knowledge(self, device_class: str, app: str) -> Knowledge:
-        """What the fleet has taught about the class, for the models of the app."""
-        by_model = self.rankings.get(device_class, {}).get(app, {})
+    def knowledge(self, driver_stack: str, app: str) -> Knowledge:
+        """What the fleet has taught about the stack, for the models of the app."""
+        by_model = self.rankings.get(driver_stack, {}).get(app, {})
         return Knowledge(
             {
                 model: {Workload(workload): Ranking.from_json(raw) for workload, raw in by_workload.items()}

@@ -55,12 +55,12 @@ def coverage(
     as_json: Json = False,
 ) -> None:
     """The partitions that LiteRT would make of a model on a delegate without these operations."""
-    from service.registry.tflite import coverage_of_file
+    from service.registry.file_coverage import coverage_of_file
 
     try:
         found = coverage_of_file(file, unsupported)
-    except NnfleetError as error:
-        raise typer.BadParameter(error.detail) from error
+    except (NnfleetError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from error
     typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
 
 

@@ -16,7 +16,11 @@ def store_report(
     session: Session, report_id: str, body: bytes, fingerprint: Fingerprint, received_at: datetime
 ) -> bool:
     """Store the report and its class, both once; True where the report is new."""
-    facts = {"device_class": fingerprint.device_class, "fingerprint": fingerprint.model_dump(mode="json")}
+    facts = {
+        "device_class": fingerprint.device_class,
+        "fingerprint": fingerprint.model_dump(mode="json"),
+        "learnable": fingerprint.learnable,
+    }
     session.execute(insert(DeviceClassRow).values(**facts, first_seen=received_at).on_conflict_do_nothing())
     row = {"report_id": report_id, "device_class": fingerprint.device_class, "body": body, "received_at": received_at}
     stored = session.execute(insert(ReportRow).values(**row).on_conflict_do_nothing().returning(ReportRow.report_id))  # type: ignore[call-overload]
@@ -31,11 +35,11 @@ def report_body(session: Session, report_id: str) -> bytes | None:
 def classes_of(session: Session, report_ids: set[str]) -> dict[str, tuple[str, bool]]:
     """report_id → (device class, whether it may feed learning) of those that are known."""
     rows = session.exec(
-        select(ReportRow.report_id, DeviceClassRow.device_class, DeviceClassRow.fingerprint)
+        select(ReportRow.report_id, DeviceClassRow.device_class, DeviceClassRow.learnable)
         .join(DeviceClassRow)
         .where(col(ReportRow.report_id).in_(report_ids))
     )
-    return {rid: (cls, Fingerprint.model_validate(facts).learnable) for rid, cls, facts in rows}
+    return {rid: (device_class, learnable) for rid, device_class, learnable in rows}
 
 
 def device_classes(session: Session) -> list[Fingerprint]:

@@ -32,6 +32,7 @@ class DeviceClassRow(SQLModel, table=True):
 
     device_class: str = Field(sa_column=Column(Text, primary_key=True))
     fingerprint: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
+    learnable: bool
     first_seen: datetime = _moment()
 
 

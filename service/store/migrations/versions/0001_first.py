@@ -15,6 +15,7 @@ def upgrade() -> None:
         "device_class",
         sa.Column("device_class", sa.Text(), nullable=False),
         sa.Column("fingerprint", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("learnable", sa.Boolean(), nullable=False),
         sa.Column("first_seen", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("device_class", name=op.f("pk_device_class")),
     )

@@ -1,0 +1,32 @@
+"""Findings: what detectors saw in the fleet's own measurements, with the false-discovery rate held over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ml.findings import crash, golden, hang, phantom, thermal
+from ml.findings.finding import Finding
+from ml.rollup import Rollup
+
+__all__ = ["Finding", "find"]
+
+FALSE_DISCOVERY_RATE = 0.05
+
+DETECTORS = (phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect)
+
+
+def find(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> list[Finding]:
+    """All findings, the most windows first. `soc_of` maps the rollups' groups to SoCs: cohorts are SoC × driver.
+
+    Benjamini & Hochberg (1995) over every hypothesis that any detector tested.
+    """
+    rows = [rollup for rollup in rollups if rollup.cell.group in soc_of]
+    tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
+    return sorted(_discoveries(tested), key=lambda f: (-f.windows, f.name, f.soc, f.target))
+
+
+def _discoveries(tested: Sequence[Finding]) -> list[Finding]:
+    ordered = sorted(tested, key=lambda finding: finding.p_value)
+    count = len(ordered)
+    passed = [rank for rank, f in enumerate(ordered, 1) if f.p_value <= FALSE_DISCOVERY_RATE * rank / count]
+    return ordered[: max(passed, default=0)]

@@ -1,0 +1,84 @@
+"""A finding and the cohorts that detectors look at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scipy.stats import binomtest, norm
+
+from ml.rollup import Rollup
+
+
+class Cohort(NamedTuple):
+    """SoC × what executes (`delegate` or `delegate.accelerator`) × precision ("" where a detector pools them)."""
+
+    soc: str
+    target: str
+    precision: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`p_value` under the detector's null; `windows` that stand behind it; `evidence` rows a person can check.
+
+    Windows, not devices: no id of a unit ever reaches the server, so devices cannot be told apart.
+    """
+
+    name: str
+    soc: str
+    target: str
+    precision: str
+    p_value: float
+    windows: int
+    detail: str
+    evidence: tuple[Mapping[str, Any], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for a release's evidence and the console."""
+        arms = f"{self.precision or '*'}.*.{self.target}"
+        return {
+            "name": self.name, "soc": self.soc, "arms": [arms], "p_value": self.p_value, "windows": self.windows,
+            "detail": self.detail, "evidence": [dict(row) for row in self.evidence],
+        }  # fmt: skip
+
+
+def target_of(arm: str) -> str:
+    """What executes an arm: its id without precision and format; all of an id that is not made that way."""
+    return arm.split(".", 2)[-1]
+
+
+def precision_of(arm: str) -> str:
+    """The precision in an arm id."""
+    return arm.split(".", 1)[0]
+
+
+def by_cohort(rollups: Iterable[Rollup], soc_of: Mapping[str, str], *, precision: bool) -> dict[Cohort, list[Rollup]]:
+    """Rollups of arms that delegate, by cohort; the CPU is nobody's suspect here."""
+    cohorts: defaultdict[Cohort, list[Rollup]] = defaultdict(list)
+    for rollup in rollups:
+        arm = rollup.cell.arm
+        if target_of(arm) != "cpu":
+            part = precision_of(arm) if precision else ""
+            cohorts[Cohort(soc_of[rollup.cell.group], target_of(arm), part)].append(rollup)
+    return cohorts
+
+
+def share_p_value(failures: int, trials: int, null_share: float) -> float:
+    """One-sided exact binomial test of failures among trials against a share that is still normal."""
+    return float(binomtest(failures, trials, null_share, alternative="greater").pvalue)
+
+
+MIN_LOG_SD = 0.1
+"""Floor of the spread of a log ratio: no fewer pairs than it takes may look certain by chance."""
+
+
+def mean_p_value(log_ratios: list[float], null: float) -> float:
+    """One-sided test that the mean of log ratios exceeds `null`, with a floor on their spread."""
+    count = len(log_ratios)
+    mean = sum(log_ratios) / count
+    variance = sum((value - mean) ** 2 for value in log_ratios) / max(count - 1, 1)
+    sd = max(variance**0.5, MIN_LOG_SD)
+    return float(norm.sf((mean - null) / (sd / count**0.5)))

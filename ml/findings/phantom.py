@@ -1,0 +1,67 @@
+"""Phantom acceleration: an NPU takes nearly the whole graph and is as fast as the CPU, because the CPU computes.
+
+Null: it is over 1.35 times as fast, or as slow, as the CPU that runs the same variant on the same driver stack (two
+one-sided tests, Schuirmann 1987). A GPU is left out: the median phone's GPU is honestly as fast as its CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import exp, log
+
+from ml.findings.finding import Finding, by_cohort, mean_p_value, target_of
+from ml.rollup import CellSummary, Rollup, summaries
+from policies.catalog import accelerators
+
+NULL_LOG_RATIO = log(1.35)
+MIN_PAIRS = 2
+WHOLE_GRAPH = 0.9
+"""Share of nodes from which the delegate is said to have taken the graph: below, slowness has another name."""
+
+
+def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+    """One hypothesis a cohort with at least two cells whose CPU arm was measured too."""
+    rows = list(rollups)
+    pooled = summaries(rows)
+    cpu = {
+        (c.group, c.app, c.model, _file(c.arm)): s
+        for c, s in pooled.items()
+        if target_of(c.arm) == "cpu" and s.measured
+    }
+    for cohort, members in by_cohort(rows, soc_of, precision=False).items():
+        if _is_gpu(cohort.target):
+            continue
+        whole = {row.cell for row in members if (row.delegated_share or 0.0) >= WHOLE_GRAPH and row.measured}
+        pairs = [
+            (pooled[cell], cpu[key])
+            for cell in sorted(whole)
+            if (key := (cell.group, cell.app, cell.model, _file(cell.arm))) in cpu
+        ]
+        if len(pairs) >= MIN_PAIRS:
+            yield _finding(cohort, pairs)
+
+
+def _is_gpu(target: str) -> bool:
+    delegate, _, accelerator = target.partition(".")
+    known = accelerators().find(accelerator)
+    return delegate == "gpu" or (known is not None and known[1].kind == "gpu")
+
+
+def _finding(cohort: tuple[str, str, str], pairs: list[tuple[CellSummary, CellSummary]]) -> Finding:
+    ratios = [own.log_p50_us - cpu.log_p50_us for own, cpu in pairs]
+    factor = exp(sum(ratios) / len(ratios))
+    evidence = tuple(
+        {
+            "model": own.cell.model, "arm": own.cell.arm, "windows": own.measured,
+            "accelerator_ms": exp(own.log_p50_us) / 1e3, "cpu_ms": exp(cpu.log_p50_us) / 1e3,
+        }
+        for own, cpu in pairs
+    )  # fmt: skip
+    detail = f"{cohort[1]} takes the graph and needs {factor:.2f} × the CPU's time, over {len(pairs)} cells"
+    p_value = max(mean_p_value(ratios, -NULL_LOG_RATIO), mean_p_value([-ratio for ratio in ratios], -NULL_LOG_RATIO))
+    return Finding("phantom-acceleration", *cohort, p_value, sum(own.measured for own, _ in pairs), detail, evidence)
+
+
+def _file(arm: str) -> tuple[str, str]:
+    precision, fmt, *_ = [*arm.split(".", 2), ""]
+    return precision, fmt

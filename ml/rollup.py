@@ -1,0 +1,87 @@
+"""Observations merged by cell: what the learner and the detectors read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+class Cell(NamedTuple):
+    """What is compared: one arm of one model on one driver stack (or, before stacks are known, one device class)."""
+
+    group: str
+    app: str
+    model: str
+    arm: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """Windows of one cell under one workload, hot or cool. Counts are windows unless they say otherwise.
+
+    `measured` windows have latencies; `log_p50_us` is the median of the logarithms of their medians (µs).
+    `golden_failed` of `golden_checked` windows failed their golden check. `failed`: no run at all, `timed_out`: a hang.
+    `crashed` of `attempts` starts were followed by no window. `delegated_share`: mean share of nodes that the delegate
+    took, None where no window said.
+    """
+
+    cell: Cell
+    workload: str
+    hot: bool
+    windows: int = 0
+    measured: int = 0
+    log_p50_us: float = 0.0
+    golden_checked: int = 0
+    golden_failed: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    attempts: int = 0
+    crashed: int = 0
+    delegated_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellSummary:
+    """One cell over all workloads and temperatures."""
+
+    cell: Cell
+    measured: int
+    log_p50_us: float
+    golden_checked: int
+    golden_failed: int
+    failures: int
+    starts: int
+
+
+def regrouped(rollups: Iterable[Rollup], group_of: dict[str, str]) -> list[Rollup]:
+    """The same rollups under other group names (device class → driver stack); unknown groups are left out."""
+    return [
+        replace(rollup, cell=rollup.cell._replace(group=group_of[rollup.cell.group]))
+        for rollup in rollups
+        if rollup.cell.group in group_of
+    ]
+
+
+def summaries(rollups: Iterable[Rollup]) -> dict[Cell, CellSummary]:
+    """Cells with their windows pooled; latencies are averaged in the logarithm, weighted by windows."""
+    pooled: defaultdict[Cell, list[Rollup]] = defaultdict(list)
+    for rollup in rollups:
+        pooled[rollup.cell].append(rollup)
+    return {cell: _summary(cell, parts) for cell, parts in pooled.items()}
+
+
+def _summary(cell: Cell, parts: list[Rollup]) -> CellSummary:
+    measured = sum(part.measured for part in parts)
+    log_sum = sum(part.log_p50_us * part.measured for part in parts)
+    return CellSummary(
+        cell,
+        measured,
+        log_sum / measured if measured else 0.0,
+        sum(part.golden_checked for part in parts),
+        sum(part.golden_failed for part in parts),
+        # A failed golden check is counted there, not here: the arm ran.
+        sum(part.failed + part.timed_out + part.crashed for part in parts),
+        sum(part.windows + part.crashed for part in parts),
+    )

@@ -1,0 +1,89 @@
+"""The play itself: stage, rounds, learning, verdict. Nothing here prints; a `Watcher` is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import httpx
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from ml.explore import Budget
+from ml.findings import Finding
+from ml.fleet import Fleet
+from ml.limits import Limits
+from service import clock
+from service.cli.demo import verdict
+from service.cli.demo.ledger import Ledger, NotingTransport
+from service.cli.demo.rounds import RoundFigures, figures, handsets, run_round
+from service.cli.demo.stage import Operator
+from service.jobs.recommend import learn
+from service.store.tables import RoundRow
+
+LIMITS: Final = Limits(min_golden_failures=1, min_errors=2)
+"""A simulated fleet is small: one failed golden check, or two failed starts, put an arm out."""
+
+
+class Watcher(Protocol):
+    """Who wants to know how it goes."""
+
+    def stage(self, text: str) -> None:
+        """Something that takes a while has begun."""
+
+    def round_begins(self, number: int, phones: int) -> Callable[[], None]:
+        """A round has begun; the answer is called after each phone."""
+
+    def round_ended(self, row: RoundFigures) -> None:
+        """A round is over."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything a play needs: the server's address and token, the database, the fleet."""
+
+    server: str
+    token: str
+    engine: Engine
+    fleet: Fleet
+    rounds: int
+    seed: int
+
+
+def play(scene: Scene, watcher: Watcher) -> verdict.Verdict:
+    """Play all rounds and judge them. Raises httpx.HTTPError where the server does not answer."""
+    ledger = Ledger()
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
+    with httpx.Client(timeout=30, limits=limits) as http:
+        operator = Operator(http, scene.server, scene.token)
+        watcher.stage(f"registering {len(scene.fleet.models)} models")
+        operator.register(scene.fleet.models)
+        phones = handsets(scene.fleet, NotingTransport(scene.server, http, ledger), scene.seed)
+        rows: list[RoundFigures] = []
+        findings: tuple[Finding, ...] = ()
+        for number in range(scene.rounds):
+            note = "out of the box: nothing measured yet" if number == 0 else f"learned from round {number - 1}"
+            release = operator.publish(note)
+            uses = run_round(phones, watcher.round_begins(number, len(phones)))
+            rows.append(figures(number, release, uses))
+            _note_round(scene.engine, rows[-1])
+            watcher.round_ended(rows[-1])
+            watcher.stage("rolling up, learning, looking for faults")
+            budget = Budget(mean_bp=400 if number < scene.rounds - 2 else 150, trickle_bp=20)
+            now = clock.now()
+            findings = learn(scene.engine, now, now, budget, LIMITS).findings
+    return verdict.Verdict(
+        tuple(rows),
+        ledger.lookups,
+        ledger.lookup_quantile_ms(0.5),
+        ledger.lookup_quantile_ms(0.99),
+        len(ledger.acknowledged),
+        verdict.lost(scene.engine, ledger.acknowledged),
+        verdict.judged(scene.fleet.faults, findings),
+    )
+
+
+def _note_round(engine: Engine, row: RoundFigures) -> None:
+    with Session(engine) as session, session.begin():
+        session.add(RoundRow(release=row.release, figures=row.to_json(), noted_at=clock.now()))

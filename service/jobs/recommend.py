@@ -1,0 +1,90 @@
+"""Observations → rankings: one learning run, stored with its figures and findings; the next release carries it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from ml.candidates import problem
+from ml.explore import Budget, Split, explore
+from ml.findings import Finding, find
+from ml.limits import Limits
+from ml.recommend import Ranking as Learned
+from ml.recommend import recommend
+from ml.rollup import regrouped, summaries
+from policies.knowledge import ArmShare, RankedArm, Ranking
+from policies.vocabulary import Workload
+from service.jobs.rollup import rollups
+from service.release_content import pack_rankings
+from service.store import models, releases, reports
+
+KEPT_ARMS = 12
+"""Arms that a release carries of a ranking: more than any ladder has rungs."""
+
+
+@dataclass(frozen=True)
+class LearningRun:
+    """What a run came to."""
+
+    recommendation: int
+    rankings: int
+    findings: tuple[Finding, ...]
+    figures: dict[str, Any]
+
+
+def learn(
+    engine: Engine, now: datetime, crashed_before: datetime, budget: Budget, limits: Limits | None = None
+) -> LearningRun:
+    """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.jobs.rollup.rollups`."""
+    started = time.perf_counter()
+    with Session(engine) as session:
+        by_class = rollups(session, crashed_before)
+        fingerprints = [f for f in reports.device_classes(session) if f.learnable]
+        specs = models.all_models(session)
+    stack_of = {f.device_class: f.driver_stack for f in fingerprints}
+    stacks = {f.driver_stack: f for f in fingerprints}
+    by_stack = regrouped(by_class, stack_of)
+    asked = problem(stacks, specs, summaries(by_stack))
+    ranked = recommend(asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits)
+    packed = _packed(ranked, explore(ranked, budget))
+    findings = tuple(find(by_class, {f.device_class: f.soc or "unknown" for f in fingerprints}))
+    figures = {
+        "cells_measured": len(asked.observations),
+        "cells_ranked": len(asked.candidates),
+        "rankings": len(ranked),
+        "stacks": len(stacks),
+        "seconds": round(time.perf_counter() - started, 2),
+        "findings": [finding.to_json() for finding in findings],
+    }
+    with Session(engine) as session, session.begin():
+        recommendation = releases.add_recommendation(session, pack_rankings(packed), figures, now)
+    return LearningRun(recommendation, len(ranked), findings, figures)
+
+
+def _packed(rankings: Iterable[Learned], splits: Iterable[Split]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+    """Driver stack → app → model → workload → ranking, as a release carries it."""
+    shares = {(s.device_class, s.model): s for s in splits}
+    packed: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for learned in rankings:
+        split = shares.get((learned.device_class, learned.model))
+        if split is None:
+            continue
+        app, _, model = learned.model.partition(".")
+        ranking = _ranking(learned, split).to_json()
+        by_workload = {workload.value: ranking for workload in Workload}
+        packed.setdefault(learned.device_class, {}).setdefault(app, {})[model] = by_workload
+    return packed
+
+
+def _ranking(learned: Learned, split: Split) -> Ranking:
+    return Ranking(
+        tuple(RankedArm(a.arm, a.latency_ms, a.log_sd, a.reports) for a in learned.arms[:KEPT_ARMS]),
+        tuple(ArmShare(w.arm, w.weight_bp, w.explore) for w in split.weights),
+        {a.arm: a.excluded.value for a in learned.excluded},
+    )
