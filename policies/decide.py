@@ -7,7 +7,6 @@ rule does.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,15 +14,12 @@ from typing import Final
 
 from policies.arm import Arm, ModelSpec, executable_arms
 from policies.arm_coverage import arm_coverages
-from policies.default_rule import GPU, LEADS, NOT_USED, ArmCoverage, Placed, place
+from policies.default_rule import NOT_USED, ArmCoverage, Placed, place
 from policies.document import PolicyDocument
-from policies.fingerprint import Fingerprint, Population
-from policies.knowledge import ArmShare, Knowledge, Ranking
+from policies.fingerprint import Fingerprint
+from policies.first_exploration import first_explored
+from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Delegate, Workload
-
-WHOLE_BP: Final = 10_000
-MAX_EXPLORED: Final = 4
-"""Arms that share the exploration budget of one class and model before anything is known."""
 
 
 class Rule(StrEnum):
@@ -110,13 +106,15 @@ def decide_model(
     plans: list[Plan] = []
     expected: dict[tuple[Workload, str], float] = {}
     for workload in Workload:
-        ranking = knowledge.ranking(model.name, workload)
-        if ranking is not None and any(r.arm in allowed for r in ranking.ranked):
-            plan = _learned_plan(ranking, placed, document, model, workload)
-            expected |= {(workload, r.arm): r.expected_ms for r in ranking.ranked}
-            verdicts += [Verdict(arm, "excluded", f"{workload}: {why}") for arm, why in ranking.excluded.items()]
+        ranking = knowledge.ranking(model.name, workload) or NOTHING_LEARNED
+        usable = [p for p in placed if p.arm.id not in ranking.excluded]
+        learned = [r for r in ranking.ranked if any(p.arm.id == r.arm for p in usable)]
+        expected |= {(workload, r.arm): r.expected_ms for r in ranking.ranked}
+        verdicts += [Verdict(arm, "excluded", f"{workload}: {why}") for arm, why in ranking.excluded.items()]
+        if learned:
+            plan = _learned_plan(learned, ranking, usable, document, model, workload)
         else:
-            plan = _default_plan(placed, document, model, workload, fingerprint)
+            plan = _default_plan(usable, document, model, workload, fingerprint)
         if plan is not None and not any(plan.splits == other.splits for other in plans):
             plans.append(plan)
     return ModelDecision(model, tuple(plans), allowed, expected, coverage, tuple(verdicts), denied_by)
@@ -144,13 +142,18 @@ def _refused(
 
 
 def _learned_plan(
-    ranking: Ranking, placed: Sequence[Placed], document: PolicyDocument, model: ModelSpec, workload: Workload
-) -> Plan | None:
-    """The learned order first, then what it does not name in the out-of-the-box order; excluded arms nowhere."""
-    arms = {p.arm.id: p.arm for p in placed if p.arm.id not in ranking.excluded}
-    order = [r.arm for r in ranking.ranked if r.arm in arms]
-    order += [p.arm.id for p in placed if p.arm.id in arms and p.arm.id not in order and p.tier != NOT_USED]
-    lead = next(r for r in ranking.ranked if r.arm == order[0])
+    learned: Sequence[RankedArm],
+    ranking: Ranking,
+    placed: Sequence[Placed],
+    document: PolicyDocument,
+    model: ModelSpec,
+    workload: Workload,
+) -> Plan:
+    """The learned order first, then what it does not name in the out-of-the-box order."""
+    arms = {p.arm.id: p.arm for p in placed}
+    order = [r.arm for r in learned]
+    order += [p.arm.id for p in placed if p.arm.id not in order and p.tier != NOT_USED]
+    lead = learned[0]
     evidence = {"n": sum(r.n for r in ranking.ranked), "expected_ms": lead.expected_ms, "sd_log": lead.sd_log}
     splits = _splits(order, arms, ranking.shares, document)
     return Plan(workload, _salt(model), splits, Rule.LEARNED, evidence)
@@ -164,11 +167,8 @@ def _default_plan(
     arms = {p.arm.id: p.arm for p in placed}
     order = [p.arm.id for p in placed if p.tier != NOT_USED] or [p.arm.id for p in placed]
     shares: list[ArmShare] = []
-    if fingerprint.population is Population.RETAIL and document.exploration_bp:
-        worth = [p.arm.id for p in placed if p.arm.id != order[0] and LEADS <= p.tier <= GPU]
-        # Another draw for every class, so that the fleet together sees all arms; the same draw on every lookup.
-        worth.sort(key=lambda arm: hashlib.sha256(f"{fingerprint.device_class}:{model.name}:{arm}".encode()).digest())
-        explored = worth[:MAX_EXPLORED]
+    if fingerprint.learnable and document.exploration_bp:
+        explored = first_explored(placed, order[0], f"{fingerprint.device_class}:{model.name}")
         shares = [ArmShare(arm, document.exploration_bp // len(explored), explore=True) for arm in explored]
     lead_bp = WHOLE_BP - sum(share.weight_bp for share in shares)
     splits = _splits(order, arms, [ArmShare(order[0], lead_bp), *shares], document)

@@ -64,5 +64,27 @@ def coverage(
     typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
+@app.command()
+def demo(
+    devices: Annotated[
+        int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 300 with --quick.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 6, or 4 with --quick.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the fleet and its noise.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A small fleet with few models, under a minute.")] = False,
+    as_json: Json = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Leave the server up at the end, on port 8080.")] = False,
+    data: Annotated[Path | None, typer.Option("--data", help="Keep the demo's PostgreSQL in this folder.")] = None,
+    report: Annotated[Path, typer.Option(help="Where the HTML report goes.")] = Path("demo-report/index.html"),
+) -> None:
+    """Watch a fleet of phones get better decisions, round by round, through the real server."""
+    from service.cli.demo.command import demo as run
+
+    passed = run(
+        devices=devices, rounds=rounds, seed=seed, quick=quick, as_json=as_json, serve=serve, data=data, report=report
+    )
+    raise typer.Exit(0 if passed else 1)
+
+
 if __name__ == "__main__":
     app()

@@ -51,7 +51,15 @@ class Scene:
     seed: int
 
 
-def play(scene: Scene, watcher: Watcher) -> verdict.Verdict:
+@dataclass(frozen=True)
+class Play:
+    """A play that is over: the verdict, and what the detectors said at its end."""
+
+    verdict: verdict.Verdict
+    findings: tuple[Finding, ...]
+
+
+def play(scene: Scene, watcher: Watcher) -> Play:
     """Play all rounds and judge them. Raises httpx.HTTPError where the server does not answer."""
     ledger = Ledger()
     limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
@@ -70,10 +78,10 @@ def play(scene: Scene, watcher: Watcher) -> verdict.Verdict:
             _note_round(scene.engine, rows[-1])
             watcher.round_ended(rows[-1])
             watcher.stage("rolling up, learning, looking for faults")
-            budget = Budget(mean_bp=400 if number < scene.rounds - 2 else 150, trickle_bp=20)
+            budget = Budget(mean_bp=800 if number < scene.rounds - 2 else 200, trickle_bp=50)
             now = clock.now()
             findings = learn(scene.engine, now, now, budget, LIMITS).findings
-    return verdict.Verdict(
+    judged = verdict.Verdict(
         tuple(rows),
         ledger.lookups,
         ledger.lookup_quantile_ms(0.5),
@@ -82,6 +90,7 @@ def play(scene: Scene, watcher: Watcher) -> verdict.Verdict:
         verdict.lost(scene.engine, ledger.acknowledged),
         verdict.judged(scene.fleet.faults, findings),
     )
+    return Play(judged, findings)
 
 
 def _note_round(engine: Engine, row: RoundFigures) -> None:

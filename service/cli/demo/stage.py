@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import httpx
 
-EXPLORATION_BP: Final = 1_000
+EXPLORATION_BP: Final = 2_000
 """Share of units that explore before anything is known. Assumed."""
 
 

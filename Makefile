@@ -1,0 +1,49 @@
+# `make` prints this help. Everything happens in .venv, made from requirements.lock.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: help setup demo serve test check bench soak docs lock clean
+
+help: ## What there is to make
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: $(STAMP) ## Make .venv with everything locked in requirements.lock
+
+$(STAMP): requirements.lock pyproject.toml client_sdk/python/pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable client_sdk/python --editable .
+	@touch $@
+
+demo: setup ## Play the main job: a fleet learns, through the real server (ARGS="--quick")
+	$(BIN)/nnfleet demo $(ARGS)
+
+serve: setup ## Serve the API and the console on port 8080
+	$(BIN)/nnfleet serve $(ARGS)
+
+test: setup ## Run the tests, the browser's too where Chromium is or can be installed (ARGS="-k name")
+	@tests/chromium.sh
+	$(BIN)/python -m pytest $(ARGS)
+
+check: setup ## Lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## Measure, as ratios against a baseline in the same run
+	$(BIN)/python -m tests.bench.lookup
+
+soak: setup ## What takes longer than a test may: evaluation on all data, several seeds
+	$(BIN)/nnfleet evaluate --data ml/datasets/aihub.parquet --protocol all --seeds 3
+
+docs: setup ## Print the command reference that README.md and docs/ rely on
+	@$(BIN)/nnfleet --help
+
+lock: ## Resolve requirements.lock anew, with hashes and without addresses of indexes (needs uv)
+	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
+
+clean: ## Remove what was made here
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data
