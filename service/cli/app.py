@@ -65,6 +65,35 @@ def coverage(
 
 
 @app.command()
+def recommend(
+    data: DataFolder = None,
+    crash_grace_s: Annotated[
+        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+    ] = 7200,
+    as_json: Json = False,
+) -> None:
+    """One learning run over all observations: rankings for the next release, and findings."""
+    from service.cli.learn import recommend as run
+
+    run(data, crash_grace_s, as_json)
+
+
+@app.command()
+def evaluate(
+    data: Annotated[
+        Path, typer.Option(help="CSV or Parquet: chipset, model, arm, latency_ms, …", exists=True, dir_okay=False)
+    ],
+    protocol: Annotated[str, typer.Option(help="unseen-chipset, unseen-model, sparse, adaptive or all.")] = "all",
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Seeds 0, 1, … that the figures are averaged over.")] = 3,
+    as_json: Json = False,
+) -> None:
+    """Judge the learner on measured latencies, with the baselines in the same run."""
+    from service.cli.learn import evaluate as run
+
+    run(data, protocol, seeds, as_json)
+
+
+@app.command()
 def demo(
     devices: Annotated[
         int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 300 with --quick.")

@@ -1,0 +1,89 @@
+"""`nnfleet demo` from its options to its exit code."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from sqlalchemy import Engine
+
+from ml.fleet import build_fleet
+from service import clock
+from service.cli.demo.play import Play, Scene, play
+from service.cli.demo.report import write_report
+from service.cli.demo.screen import Screen, print_verdict
+from service.cli.serve import wait_for_interrupt
+from service.server import running_server
+from service.settings import Settings
+from service.store import schema
+from service.store.embedded import embedded_postgresql
+from service.store.engine import make_engine
+
+QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 300, 4, 16
+
+
+def demo(  # noqa: PLR0913 -- one argument an option
+    *, devices: int | None, rounds: int | None, seed: int, quick: bool, as_json: bool, serve: bool,
+    data: Path | None, report: Path,
+) -> bool:  # fmt: skip
+    """Play the demo; True where the fleet got better and nothing was lost."""
+    console = Console(stderr=as_json)
+    devices = devices or (QUICK_DEVICES if quick else 2_000)
+    fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
+    started = clock.now()
+    token = secrets.token_urlsafe(24)
+    with _database(data) as url:
+        settings = Settings(database_url=url, manage_token=token, log_level="error")
+        with _engine(settings) as engine, running_server(settings, port=8080 if serve else 0) as server:
+            console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
+            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else 6), seed)
+            with Screen(console) as screen:
+                played = play(scene, screen)
+            setup = {
+                "devices": devices, "classes": len(fleet.device_classes), "models": len(fleet.models), "seed": seed,
+                "socs": len({phone.soc for phone in fleet.phones}), "started": f"{started:%Y-%m-%d %H:%M}",
+            }  # fmt: skip
+            write_report(report, played.verdict, played.findings, setup)
+            _tell(console, played, report, as_json)
+            if serve:
+                console.print(f"The server stays up: console {server}/console/ · token {token} · Ctrl-C ends it.")
+                wait_for_interrupt()
+    return played.verdict.passed
+
+
+def _tell(console: Console, played: Play, report: Path, as_json: bool) -> None:
+    print_verdict(console, played.verdict, str(report))
+    if as_json:
+        typer.echo(json.dumps(played.verdict.to_json()))
+
+
+@contextmanager
+def _database(data: Path | None) -> Iterator[str]:
+    """An embedded PostgreSQL of the demo's own: a demo never writes into a fleet's real database.
+
+    Without a folder it is a temporary one that goes with the demo.
+    """
+    folder = data or Path(tempfile.mkdtemp(prefix="nnfleet-demo-"))
+    try:
+        with embedded_postgresql(folder / "postgresql") as url:
+            yield url
+    finally:
+        if data is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _engine(settings: Settings) -> Iterator[Engine]:
+    engine = make_engine(settings)
+    try:
+        schema.upgrade(engine)
+        yield engine
+    finally:
+        engine.dispose()

@@ -1,0 +1,69 @@
+"""`nnfleet recommend` and `nnfleet evaluate`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from ml.evaluate import PROTOCOLS, UnknownProtocolError, document, run
+from ml.explore import Budget
+from ml.table import TableError, read_table
+from service import clock
+from service.jobs.recommend import learn
+from service.settings import Settings, state_folder
+from service.store import schema
+from service.store.embedded import database
+from service.store.engine import make_engine
+
+
+def recommend(data: Path | None, crash_grace_s: int, as_json: bool) -> None:
+    """Learn from everything stored, and say what came of it. The next release carries the rankings."""
+    with database((data or state_folder()) / "postgresql") as url:
+        engine = make_engine(Settings(database_url=url))
+        schema.upgrade(engine)
+        now = clock.now()
+        figures = learn(engine, now, now - timedelta(seconds=crash_grace_s), Budget()).figures
+        engine.dispose()
+    if as_json:
+        typer.echo(json.dumps(figures))
+        return
+    typer.echo(
+        f"{figures['rankings']:,} rankings over {figures['cells_ranked']:,} cells of {figures['stacks']:,} driver stacks, "
+        f"from {figures['cells_measured']:,} measured cells, in {figures['seconds']} s"
+    )
+    for finding in figures["findings"]:
+        typer.echo(f"finding: {finding['name']} on {finding['soc']}: {finding['detail']}")
+
+
+def evaluate(data: Path, protocol: str, seeds: int, as_json: bool) -> None:
+    """Run the protocols and print their rows. Progress goes to standard error."""
+    console = Console(stderr=True)
+    names = PROTOCOLS if protocol == "all" else (protocol,)
+    try:
+        table = read_table(data)
+        with console.status("reading") as status:
+            rows = [row for name in names for row in run(table, name, seeds, status.update)]
+    except (TableError, UnknownProtocolError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from error
+    found = document(rows)
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        Console().print(_table(found["rows"]))
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> TextTable:
+    table = TextTable(title="Regret of the chosen arm: its latency ÷ the best arm's")
+    columns = ("protocol", "setting", "method", "seeds", "mean", "p95", "top1", "within_1_1", "over_2")
+    for name in columns:
+        table.add_column(name, justify="left" if name in columns[:3] else "right")
+    for row in rows:
+        table.add_row(*(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in columns))
+    return table
