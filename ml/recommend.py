@@ -31,6 +31,12 @@ CLASS_VARIANCE: Final = 0.02**2
 SAFE_REGRET: Final = 2.5
 """An arm whose 95th percentile of regret stays under this may lead for a model that nobody has measured."""
 
+UNMEASURED_RISK: Final = 0.5
+"""Standard deviations added to the expected log cost of a cell without a report."""
+
+GUARD_LOG_COST: Final = 20.0
+"""More than any two arms differ in log cost: puts an arm behind all that are not guarded."""
+
 MIN_UNITS: Final = 10
 """Units with two measured arms before an arm's regret is believed."""
 
@@ -161,15 +167,15 @@ def recommend(
     cost = (latency + startup) / (1 - np.minimum(error_share(facts, count), 0.5))
     in_cost = Posterior(np.log(cost), posterior.sd, posterior.groups)
     measured = np.isin(candidates.model, observations.model)
+    known = _reports_of(observations, candidates, reports)
     guarded = ~measured & ~np.isin(candidates.arm, safe_arms(observations))
     unit = candidates.units()
-    risk = np.where(measured, 0.0, 0.5) * posterior.sd
     return Rankings(
         candidates,
         posterior.mean,
         posterior.sd,
         cost,
-        _reports_of(observations, candidates, reports),
+        known,
         in_cost.best_probability(allowed=allowed),
         in_cost.expected_excess(regret_cap, allowed=allowed),
         _target_probability(posterior, facts.column("target_ms", count)),
@@ -177,8 +183,17 @@ def recommend(
         guarded,
         measured,
         unit,
-        np.lexsort((candidates.arm, np.log(cost) + risk, guarded, ~allowed, unit)),
+        np.lexsort((candidates.arm, decision_score(np.log(cost), posterior.sd, known > 0, guarded), ~allowed, unit)),
     )
+
+
+def decision_score(log_cost: Numbers, sd: Numbers, measured: NDArray[np.bool_], guarded: NDArray[np.bool_]) -> Numbers:
+    """What arms are ordered by, lowest first: expected log cost, dearer for cells that nobody has measured.
+
+    Half a standard deviation is added there: a sure arm is not left for a guess, the guess is explored first. Arms of
+    an unmeasured model that are not known to be safe come after all others.
+    """
+    return log_cost + np.where(measured, 0.0, UNMEASURED_RISK * sd) + np.where(guarded, GUARD_LOG_COST, 0.0)
 
 
 def safe_arms(observations: Table) -> NDArray[np.str_]:

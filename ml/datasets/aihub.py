@@ -18,8 +18,8 @@ Columns
     accuracy_drop     share of the float PyTorch metric lost on the one device where it was measured, for this
                       model, precision and runtime (negative: gained; null: not measured)
     is_llm            language models and others with token metrics
-    chip_npu          Hexagon generation; `chip_fp16` 1 where the NPU computes FP16; `chip_year`, `chip_tier` from
-                      `aihub_chips`; `chip_world` as `world`
+    chip_npu          Hexagon generation; `chip_fp16` 1 where the NPU computes FP16 (releases before 0.56 state
+                      neither); `chip_year`, `chip_tier` from `aihub_chips`; `chip_world` as `world`
 The file's schema metadata carries `source`, `version`, `licence`, `rows_published` and `rows_copied`.
 """
 
@@ -249,7 +249,8 @@ def _chip(wheel: Wheel, device: Device) -> dict[str, Any]:
         "os": device.os,
         "world": world,
         "chip_npu": chip.get("htp_version"),
-        "chip_fp16": float(bool(chip.get("supports_fp16"))),
+        # Releases that name no Hexagon generation name no FP16 support either: there, absence says nothing.
+        "chip_fp16": float(bool(chip.get("supports_fp16"))) if "htp_version" in chip else None,
         "chip_year": facts and facts.year,
         "chip_tier": facts and facts.tier,
         "chip_world": world,

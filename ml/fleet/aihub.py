@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import as_file, files
 from typing import Any, Final
@@ -20,6 +21,8 @@ MAX_ACCURACY_DROP: Final = 0.01
 """Accuracy budget. Source: at 1 % it changes the pick in 29 % of AI Hub's (chipset, model) pairs."""
 TARGET_FACTOR: Final = 2.0
 """Latency target of a model: this many times its median latency over chipsets. Assumed."""
+MODELS_AN_APP: Final = 12
+"""Most models of one app: a decision document holds them all. Assumed."""
 _BYTES: Final = {"fp32": 4.0, "int16x4": 0.5}
 
 
@@ -57,10 +60,11 @@ class AiHubVariant:
 
 @dataclass(frozen=True)
 class AiHubModel:
-    """A model component. `rows`: chipset → arm → measurement. The accuracy budget is never below its best variant's drop."""
+    """A model component; `app` is its task, with a number where the task's models fill several apps. `rows`: chipset → arm → measurement. The accuracy budget is never below its best variant's drop."""
 
     name: str
     app: str
+    task: str
     family: str
     params: float
     latency_target_ms: float
@@ -85,7 +89,16 @@ def aihub_models() -> tuple[AiHubModel, ...]:
         if not row["is_llm"] and row["format"] in formats:
             by_model.setdefault(row["model"], []).append(row)
     models = [_model(name, rows) for name, rows in by_model.items()]
-    return tuple(sorted(models, key=lambda model: (-model.row_count, model.name)))
+    return tuple(_in_apps(sorted(models, key=lambda model: (-model.row_count, model.name))))
+
+
+def _in_apps(models: Iterable[AiHubModel]) -> Iterator[AiHubModel]:
+    """The models in apps of a size that apps have: a task with many models fills several."""
+    of_task: Counter[str] = Counter()
+    for model in models:
+        number = of_task[model.task] // MODELS_AN_APP
+        of_task[model.task] += 1
+        yield replace(model, app=f"{model.task}-{number + 1}" if number else model.task)
 
 
 def _model(name: str, rows: list[dict[str, Any]]) -> AiHubModel:
@@ -102,6 +115,7 @@ def _model(name: str, rows: list[dict[str, Any]]) -> AiHubModel:
     return AiHubModel(
         name=name.replace("/", "."),
         app=_app(first["task"]),
+        task=_app(first["task"]),
         family=first["family"],
         params=first["params"] or DEFAULT_PARAMS,
         latency_target_ms=round(TARGET_FACTOR * _median(row["latency_ms"] for row in rows), 3),

@@ -140,7 +140,7 @@ def size_bytes(graph: ModelGraph) -> int:
 
 
 def aihub_specs(models: Iterable[AiHubModel]) -> list[dict[str, Any]]:
-    """ModelSpec JSON of AI Hub models: one app per task, one variant per precision and format.
+    """ModelSpec JSON of AI Hub models: apps by task, one variant per precision and format.
 
     Formats compiled ahead of time name the SoCs they were measured on: their variant stands for the set of binaries.
     """
@@ -156,7 +156,7 @@ def _aihub_spec(model: AiHubModel) -> dict[str, Any]:
     return {
         "app": model.app,
         "name": model.name,
-        "task": model.app,
+        "task": model.task,
         "family": slug(model.family),
         "latency_target_ms": model.latency_target_ms,
         "max_accuracy_drop": model.max_accuracy_drop,

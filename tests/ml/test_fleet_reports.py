@@ -126,6 +126,15 @@ def test_android_versions_have_the_shares_of_the_market(fleet):
         assert found[api] / total == pytest.approx(share, abs=0.04), api
 
 
+def test_nnapi_levels_have_the_shares_of_the_market(fleet, fingerprints):
+    """None 4, FL1–2 9, FL3 10, FL4 16, FL5–6 13, FL7 17, FL8 32 %; within four points."""
+    phones = modelled(fleet.phones)
+    found = Counter(fingerprints[phone.device_class].nnapi_level for phone in phones)
+    shares = [({None}, 0.04), ({1, 2}, 0.09), ({3}, 0.10), ({4}, 0.16), ({5, 6}, 0.13), ({7}, 0.17), ({8}, 0.32)]
+    for levels, share in shares:
+        assert sum(found[level] for level in levels) / len(phones) == pytest.approx(share, abs=0.04), levels
+
+
 def test_a_third_of_modelled_phones_has_no_useful_accelerator(fleet, fingerprints):
     phones = modelled(fleet.phones)
     useless = 0
