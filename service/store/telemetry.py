@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, func, select
 
+from service.store import tables
 from service.store.tables import ObservationRow
+
+_OBSERVATION: Final = tables.metadata.tables["observation"]
 
 
 def insert_new(session: Session, rows: Sequence[dict[str, Any]]) -> set[UUID]:
@@ -21,12 +24,15 @@ def insert_new(session: Session, rows: Sequence[dict[str, Any]]) -> set[UUID]:
         return set()
     # In one order everywhere, so that two batches that share records wait for each other instead of deadlocking.
     ordered = sorted(rows, key=lambda row: row["record_id"])
-    statement = insert(ObservationRow).on_conflict_do_nothing(index_elements=["record_id"])
-    return set(session.execute(statement.returning(ObservationRow.record_id), ordered).scalars())  # type: ignore[call-overload]
+    statement = insert(_OBSERVATION).on_conflict_do_nothing(index_elements=["record_id"])
+    # Past the ORM, which would make an object of every row only to forget it.
+    return set(session.connection().execute(statement.returning(_OBSERVATION.c.record_id), ordered).scalars())
 
 
 def payload_digests(session: Session, record_ids: set[UUID]) -> dict[UUID, bytes]:
     """The digests of what is stored under these ids: the same id with another body is a conflict."""
+    if not record_ids:
+        return {}
     rows = session.exec(
         select(ObservationRow.record_id, ObservationRow.payload_sha256).where(
             col(ObservationRow.record_id).in_(record_ids)

@@ -104,13 +104,13 @@ class Handset:
 
 
 def _bundled(phone: Phone, fleet: Fleet, app: str) -> dict[str, dict[str, dict[str, str]]]:
-    """What the app ships for a phone without any document: some CPU arm of each model."""
-    cpu = {
-        model: next(arm for arm in fleet.arms(phone, app, model) if arm.endswith(".cpu"))
-        for own, model in phone.models_in_use
-        if own == app
-    }
-    return {model: {arm: {"delegate": "cpu"}} for model, arm in cpu.items()}
+    """What the app ships for a phone without any document: a CPU arm of each model, any arm where there is none."""
+    default = {}
+    for model in (model for own, model in phone.models_in_use if own == app):
+        arms = fleet.arms(phone, app, model)
+        arm = next((arm for arm in arms if arm.endswith(".cpu")), arms[0])
+        default[model] = {arm: {"delegate": arm.split(".")[2]}}
+    return default
 
 
 def handsets(fleet: Fleet, transport: Transport, seed: int) -> list[Handset]:
