@@ -245,7 +245,7 @@ def _posterior(observations: Table, candidates: Table, reports: Index, random_st
     for number in np.unique(population[asked]).tolist():
         known, wanted = seen[population[seen] == number], asked[population[asked] == number]
         table = together.take(wanted)
-        model = LatencyModel(n_inducing=_inducing(table), random_state=random_state)
+        model = LatencyModel(n_inducing=_inducing(table, len(known)), random_state=random_state)
         model.fit(together.take(known), together.log_ms[known] - prior[known], noise[known], universe=table)
         found = model.posterior(table)
         rows = wanted - len(observations)
@@ -270,10 +270,13 @@ def _populations(table: Table) -> Index:
     return np.asarray(component[chip], dtype=np.intp)
 
 
-def _inducing(table: Table) -> int:
-    """Inducing cells for a population: one for each (device class, arm) and half as many again, within bounds."""
+def _inducing(table: Table, measured: int) -> int:
+    """Inducing cells for a population: one for each (device class, arm) and half as many again, within bounds.
+
+    More than there are measured cells would carry nothing; over a thousand they cost more than they bring.
+    """
     pairs = len(np.unique(np.char.add(np.char.add(table.chipset, "\n"), table.arm)))
-    return int(np.clip(1.5 * pairs, 300, 1500))
+    return int(np.clip(min(1.5 * pairs, measured), 300, 1000))
 
 
 def _reports_of(observations: Table, candidates: Table, reports: Index) -> Index:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 from sqlmodel import Session
+from threadpoolctl import threadpool_limits
 
 from ml.candidates import problem
 from ml.explore import Budget, Split, explore
@@ -17,7 +18,8 @@ from ml.findings import Finding, find
 from ml.limits import Limits
 from ml.recommend import Ranking as Learned
 from ml.recommend import recommend
-from ml.rollup import regrouped, summaries
+from ml.rollup import Rollup, regrouped, summaries
+from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
 from service.jobs.rollup import rollups
@@ -43,17 +45,20 @@ def learn(
 ) -> LearningRun:
     """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.jobs.rollup.rollups`."""
     started = time.perf_counter()
+    by_class, fingerprints = _read(engine, crashed_before)
     with Session(engine) as session:
-        by_class = rollups(session, crashed_before)
-        fingerprints = [f for f in reports.device_classes(session) if f.learnable]
         specs = models.all_models(session)
     stack_of = {f.device_class: f.driver_stack for f in fingerprints}
     stacks = {f.driver_stack: f for f in fingerprints}
     by_stack = regrouped(by_class, stack_of)
     asked = problem(stacks, specs, summaries(by_stack))
-    ranked = recommend(asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits)
+    # One thread: matrices are small, and threads that wait for each other beside a busy server cost more than they bring.
+    with threadpool_limits(1, "blas"):
+        ranked = recommend(
+            asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits
+        )
     packed = _packed(ranked, explore(ranked, budget))
-    findings = tuple(find(by_class, {f.device_class: f.soc or "unknown" for f in fingerprints}))
+    findings = _findings(by_class, fingerprints)
     figures = {
         "cells_measured": len(asked.observations),
         "cells_ranked": len(asked.candidates),
@@ -65,6 +70,22 @@ def learn(
     with Session(engine) as session, session.begin():
         recommendation = releases.add_recommendation(session, pack_rankings(packed), figures, now)
     return LearningRun(recommendation, len(ranked), findings, figures)
+
+
+def look(engine: Engine, crashed_before: datetime) -> tuple[Finding, ...]:
+    """Findings of everything stored so far, without ranking anything."""
+    return _findings(*_read(engine, crashed_before))
+
+
+def _read(engine: Engine, crashed_before: datetime) -> tuple[list[Rollup], list[Fingerprint]]:
+    """Rollups by device class, and the classes that may be learned from."""
+    with Session(engine) as session:
+        by_class = rollups(session, crashed_before)
+        return by_class, [f for f in reports.device_classes(session) if f.learnable]
+
+
+def _findings(by_class: Iterable[Rollup], fingerprints: Iterable[Fingerprint]) -> tuple[Finding, ...]:
+    return tuple(find(by_class, {f.device_class: f.soc or "unknown" for f in fingerprints}))
 
 
 def _packed(rankings: Iterable[Learned], splits: Iterable[Split]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:

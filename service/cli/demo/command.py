@@ -29,7 +29,7 @@ from service.store.engine import make_engine
 QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 300, 4, 16
 
 
-def demo(  # noqa: PLR0913 -- one argument an option
+def demo(
     *, devices: int | None, rounds: int | None, seed: int, quick: bool, as_json: bool, serve: bool,
     data: Path | None, report: Path,
 ) -> bool:  # fmt: skip

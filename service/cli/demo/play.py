@@ -19,11 +19,14 @@ from service.cli.demo import verdict
 from service.cli.demo.ledger import Ledger, NotingTransport
 from service.cli.demo.rounds import RoundFigures, figures, handsets, run_round
 from service.cli.demo.stage import Operator
-from service.jobs.recommend import learn
+from service.jobs.recommend import learn, look
 from service.store.tables import RoundRow
 
 LIMITS: Final = Limits(min_golden_failures=1, min_errors=2)
 """A simulated fleet is small: one failed golden check, or two failed starts, put an arm out."""
+EXPLORING: Final = Budget(mean_bp=800, trickle_bp=50)
+SETTLED: Final = Budget(mean_bp=200, trickle_bp=50)
+"""Before its last round the fleet explores less: what it learned is to be used."""
 
 
 class Watcher(Protocol):
@@ -69,7 +72,6 @@ def play(scene: Scene, watcher: Watcher) -> Play:
         operator.register(scene.fleet.models)
         phones = handsets(scene.fleet, NotingTransport(scene.server, http, ledger), scene.seed)
         rows: list[RoundFigures] = []
-        findings: tuple[Finding, ...] = ()
         for number in range(scene.rounds):
             note = "out of the box: nothing measured yet" if number == 0 else f"learned from round {number - 1}"
             release = operator.publish(note)
@@ -77,10 +79,12 @@ def play(scene: Scene, watcher: Watcher) -> Play:
             rows.append(figures(number, release, uses))
             _note_round(scene.engine, rows[-1])
             watcher.round_ended(rows[-1])
-            watcher.stage("rolling up, learning, looking for faults")
-            budget = Budget(mean_bp=800 if number < scene.rounds - 2 else 200, trickle_bp=50)
-            now = clock.now()
-            findings = learn(scene.engine, now, now, budget, LIMITS).findings
+            if number < scene.rounds - 1:
+                watcher.stage("rolling up and learning")
+                now = clock.now()
+                learn(scene.engine, now, now, EXPLORING if number < scene.rounds - 2 else SETTLED, LIMITS)
+    watcher.stage("looking for faults, counting records")
+    findings = look(scene.engine, clock.now())
     judged = verdict.Verdict(
         tuple(rows),
         ledger.lookups,
