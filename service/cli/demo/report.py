@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ml.findings import Finding
 from service.cli.demo.verdict import Verdict
 
-WIDTH: Final = 640
-HEIGHT: Final = 240
-LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 36
+WIDTH: Final = 340
+HEIGHT: Final = 190
+LEFT, RIGHT, TOP, BOTTOM = 34, 14, 18, 34
 
 
 def write_report(file: Path, verdict: Verdict, findings: Sequence[Finding], setup: Mapping[str, Any]) -> None:

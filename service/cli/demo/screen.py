@@ -88,5 +88,5 @@ def _faults(verdict: Verdict) -> Table:
     table.add_column("phones", justify="right")
     table.add_column("found")
     for fault in verdict.faults:
-        table.add_row(fault["name"], str(fault["devices"]), "yes" if fault["found"] else "not yet")
+        table.add_row(fault["name"], str(fault["devices"]), "yes" if fault["found"] else "no")
     return table
