@@ -111,10 +111,11 @@ def decide_model(
         learned = [r for r in ranking.ranked if any(p.arm.id == r.arm for p in usable)]
         expected |= {(workload, r.arm): r.expected_ms for r in ranking.ranked}
         verdicts += [Verdict(arm, "excluded", f"{workload}: {why}") for arm, why in ranking.excluded.items()]
-        if learned:
-            plan = _learned_plan(learned, ranking, usable, document, model, workload)
-        else:
-            plan = _default_plan(usable, document, model, workload, fingerprint)
+        plan = (
+            _learned_plan(learned, ranking, usable, document, model, workload)
+            if learned
+            else _default_plan(usable, document, model, workload, fingerprint)
+        )
         if plan is not None and not any(plan.splits == other.splits for other in plans):
             plans.append(plan)
     return ModelDecision(model, tuple(plans), allowed, expected, coverage, tuple(verdicts), denied_by)

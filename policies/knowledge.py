@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from policies.vocabulary import Workload
+
+WHOLE_BP: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,19 @@ class ArmShare:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Arms of one model on one device class for one workload, best first; and those that must not run, with why."""
+    """Arms of one model on one device class for one workload, best first; and those that must not run, with why.
+
+    Raises ValueError where shares are negative or sum to more than 10,000.
+    """
 
     ranked: tuple[RankedArm, ...]
     shares: tuple[ArmShare, ...]
     excluded: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        weights = [share.weight_bp for share in self.shares]
+        if min(weights, default=0) < 0 or sum(weights) > WHOLE_BP:
+            raise ValueError(f"shares {weights} are no parts of {WHOLE_BP}")
 
     def to_json(self) -> dict[str, Any]:
         """Compact JSON, the inverse of `from_json`."""
@@ -52,6 +62,9 @@ class Ranking:
             tuple(ArmShare(*row) for row in raw["shares"]),
             raw["excluded"],
         )
+
+
+NOTHING_LEARNED: Final = Ranking((), ())
 
 
 @dataclass(frozen=True, slots=True)

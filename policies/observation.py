@@ -13,10 +13,10 @@ MAX_INT64: Final = 2**63 - 1
 Micros = Annotated[int, Meta(ge=0, le=86_400_000_000)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Small = Annotated[int, Meta(ge=0, le=32_767)]
-# PostgreSQL text holds no NUL; the pattern refuses it together with the other control characters.
-Text = Annotated[str, Meta(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+# `\Z`, as `$` would let a line feed through at the end. PostgreSQL text holds no NUL; the pattern refuses it together with the other control characters.
+Text = Annotated[str, Meta(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*\Z")]
+Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -49,7 +49,7 @@ class Histogram(Struct, frozen=True):
     """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers as text."""
 
     gamma: float
-    counts: Annotated[dict[Annotated[str, Meta(pattern=r"^[0-9]{1,4}$")], Count], Meta(max_length=2_000)]
+    counts: Annotated[dict[Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,3})\Z")], Count], Meta(max_length=2_000)]
 
 
 class Latency(Struct, frozen=True):

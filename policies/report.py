@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
@@ -199,23 +200,29 @@ _FORBIDDEN_VALUES: Final = (
 
 def identifiers(raw: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """(path, what it holds) of everything in `raw` that names a person or a unit, known fields and unknown alike."""
-    if isinstance(raw, str):
-        yield from (
-            (path, f"holds what looks like {what}") for pattern, what in _FORBIDDEN_VALUES if pattern.search(raw)
-        )
-        return
-    for here, value in _children(raw, path):
-        if isinstance(raw, dict) and _is_identifier(here.rpartition(".")[2]):
+    if isinstance(raw, str | int):
+        yield from ((path, f"holds what looks like {what}") for what in _looks_like(str(raw)))
+    for key, here, value in _children(raw, path):
+        if _is_identifier(key):
             yield here, "is the name of an identifier"
+        yield from ((here, f"is named by what looks like {what}") for what in _looks_like(key))
         yield from identifiers(value, here)
 
 
-def _children(raw: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _looks_like(text: str) -> Iterator[str]:
+    return (what for pattern, what in _FORBIDDEN_VALUES if pattern.search(text))
+
+
+def _children(raw: Any, path: str) -> Iterator[tuple[str, str, Any]]:
+    """(key, path, value) of what an object or a list holds; the key is empty in a list."""
     if isinstance(raw, dict):
-        yield from ((f"{path}.{key}" if path else key, value) for key, value in raw.items())
+        yield from ((key, f"{path}.{key}" if path else key, value) for key, value in raw.items())
     elif isinstance(raw, list):
-        yield from ((f"{path}[{index}]", value) for index, value in enumerate(raw))
+        yield from (("", f"{path}[{index}]", value) for index, value in enumerate(raw))
 
 
 def _is_identifier(key: str) -> bool:
-    return re.sub(r"[^a-z0-9]", "", key.lower()) in _FORBIDDEN_KEYS
+    """By the whole key or by a part of it: `Serial-No`, `ro.serialno` and `device/serial` all name one."""
+    plain = unicodedata.normalize("NFKC", key).lower()
+    names = (plain, *re.split(r"[^a-z0-9_ -]+", plain))
+    return any(re.sub(r"[^a-z0-9]", "", name) in _FORBIDDEN_KEYS for name in names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from policies.assign import HASH
@@ -35,7 +35,7 @@ def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_a
 
 
 def _rfc3339(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _model(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
