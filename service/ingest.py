@@ -24,6 +24,12 @@ MAX_COMPRESSED_BYTES: Final = 1024 * 1024
 MAX_INFLATED_BYTES: Final = 16 * 1024 * 1024
 MAX_RECORDS: Final = 2_000
 _CHUNK: Final = 256 * 1024
+_ZSTD_PIECE: Final = 128
+"""Compressed bytes taken at a time: four of them can stand for 128 KiB, so that a piece inflates to 4 MiB at most."""
+
+
+_UNREADABLE: Final = (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What reading JSON of strangers raises; the last of them where it nests thousands of levels deep."""
 
 
 class UnsupportedEncoding(InvalidInput):
@@ -76,13 +82,13 @@ def ingest(engine: Engine, body: bytes, encoding: str, ndjson: bool, received_at
 
     Raises BodyTooLarge, MalformedBody, UnsupportedEncoding, MalformedJson or TooManyRecords for the batch as a whole.
     """
-    raws = list(_records(inflate(body, encoding), ndjson))
+    raws = _records(inflate(body, encoding), ndjson)
     verdicts = Verdicts()
     decoded: dict[UUID, _Record] = {}
     for index, raw in enumerate(raws):
         try:
             observation = decode_observation(raw)
-        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             verdicts.rejected.append({"index": index, "reason": "invalid-record", "detail": str(error)})
             continue
         record = _Record(index, observation, raw, hashlib.sha256(raw).digest())
@@ -123,17 +129,17 @@ def _store(session: Session, decoded: dict[UUID, _Record], received_at: datetime
             verdicts.accepted += 1
 
 
-def _records(plain: bytes, ndjson: bool) -> Iterator[bytes]:
+def _records(plain: bytes, ndjson: bool) -> list[bytes]:
     if ndjson:
         raws = [line for line in plain.splitlines() if line.strip()]
     else:
         try:
             raws = [bytes(raw) for raw in msgspec.json.decode(plain, type=list[msgspec.Raw])]
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             raise MalformedJson(f"the body is no JSON array: {error}") from error
     if len(raws) > MAX_RECORDS:
         raise TooManyRecords(f"the batch has {len(raws)} records, at most {MAX_RECORDS} are taken", limit=MAX_RECORDS)
-    yield from raws
+    return raws
 
 
 def inflate(body: bytes, encoding: str) -> bytes:
@@ -169,12 +175,16 @@ def _gzip(body: bytes) -> Iterator[bytes]:
 
 
 def _zstd(body: bytes) -> Iterator[bytes]:
+    inflater = zstandard.ZstdDecompressor(max_window_size=8 * 1024 * 1024).decompressobj()
+    read = 0
     try:
-        with zstandard.ZstdDecompressor(max_window_size=8 * 1024 * 1024).stream_reader(body) as reader:
-            while chunk := reader.read(_CHUNK):
-                yield chunk
+        while read < len(body) and not inflater.eof:
+            yield inflater.decompress(body[read : read + _ZSTD_PIECE])
+            read += _ZSTD_PIECE
     except zstandard.ZstdError as error:
         raise MalformedBody(f"the body is not zstd: {error}") from error
+    if not inflater.eof or inflater.unused_data or read < len(body):
+        raise MalformedBody("the zstd body ends too early or goes on after its end")
 
 
 _INFLATERS: Final[dict[str, Callable[[bytes], Iterator[bytes]]]] = {
