@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from policies.fingerprint import Accelerator, Fingerprint, Presence
 from policies.graph import ModelGraph
@@ -65,6 +66,10 @@ class Variant(BaseModel):
         return RUNTIME_OF_FORMAT[self.format]
 
 
+def _share_a_target(one: Variant, other: Variant) -> bool:
+    return not (one.targets or other.targets) or bool(set(one.targets) & set(other.targets))
+
+
 class ModelSpec(BaseModel):
     """What an app wants run, and what it can bear."""
 
@@ -78,6 +83,27 @@ class ModelSpec(BaseModel):
     max_accuracy_drop: Annotated[float, Field(ge=0, le=1)] = 0.02
     params: Annotated[float, Field(gt=0)] | None = None
     variants: Annotated[tuple[Variant, ...], Field(min_length=1, max_length=256)]
+
+    @model_validator(mode="after")
+    def _variants_apart(self) -> ModelSpec:
+        """Arms are named by precision and format: two files that a chip could run under one name hide one of them."""
+        for one, other in combinations(self.variants, 2):
+            if one.id == other.id:
+                raise ValueError(f"two variants have the id {one.id}")
+            if (one.precision, one.format) == (other.precision, other.format) and _share_a_target(one, other):
+                raise ValueError(f"{one.id} and {other.id} would be one arm")
+        return self
+
+    @model_validator(mode="after")
+    def _one_file_an_arm(self) -> ModelSpec:
+        """Two variants that one device could take for the same arm would make the arm's id mean two files."""
+        ids = [variant.id for variant in self.variants]
+        files = [(v.precision, v.format, target) for v in self.variants for target in v.targets or ("",)]
+        for names in (ids, files):
+            twice = next((name for name, count in Counter(names).items() if count > 1), None)
+            if twice is not None:
+                raise ValueError(f"two variants are {twice if isinstance(twice, str) else '.'.join(twice)}")
+        return self
 
     @cached_property
     def transformer_like(self) -> bool:
@@ -120,11 +146,19 @@ _FORMAT_DELEGATES: Final = {
 
 def executable_arms(fingerprint: Fingerprint, model: ModelSpec) -> Iterator[Arm]:
     """Arms of the model that this device has everything for. What is only hinted at is not offered."""
-    for variant in model.variants:
-        if variant.targets and fingerprint.soc not in variant.targets:
-            continue  # a binary for another chip fails at load, at best
+    for variant in _fitting(fingerprint, model):
         for delegate in _FORMAT_DELEGATES[variant.format]:
             yield from _arms(fingerprint, variant, delegate)
+
+
+def _fitting(fingerprint: Fingerprint, model: ModelSpec) -> Iterable[Variant]:
+    """One variant of each precision and format: what was built for this chip goes before what runs on any."""
+    fitting: dict[tuple[Precision, Format], Variant] = {}
+    for variant in sorted(model.variants, key=lambda v: not v.targets):
+        # A binary for another chip fails at load, at best.
+        if not variant.targets or fingerprint.soc in variant.targets:
+            fitting.setdefault((variant.precision, variant.format), variant)
+    return fitting.values()
 
 
 def _arms(fingerprint: Fingerprint, variant: Variant, delegate: Delegate) -> Iterator[Arm]:
@@ -140,8 +174,13 @@ def _arms(fingerprint: Fingerprint, variant: Variant, delegate: Delegate) -> Ite
 
 
 def nnapi_targets(fingerprint: Fingerprint) -> Iterator[Accelerator]:
-    """NNAPI drivers worth naming: no CPU reference, no test driver, none below NNAPI 1.2, none that failed its probe."""
-    for accelerator in fingerprint.accelerators:
+    """NNAPI drivers worth naming: no CPU reference, no test driver, none below NNAPI 1.2, none that failed its probe.
+
+    A driver that lists itself under two of its names is named once, by the entry of the higher level.
+    """
+    named: dict[str, Accelerator] = {}
+    for accelerator in sorted(fingerprint.accelerators, key=lambda a: (a.name, -(a.level or 0))):
         usable = accelerator.kind not in {"cpu", "sample"} and accelerator.probe_status in {None, "ok"}
         if usable and (accelerator.level or 0) >= MIN_NNAPI_LEVEL and (fingerprint.nnapi_level or 0) >= MIN_NNAPI_LEVEL:
-            yield accelerator
+            named.setdefault(accelerator.name, accelerator)
+    yield from named.values()

@@ -6,10 +6,11 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from policies import catalog
 from policies.arm import Arm, Slug
-from policies.fingerprint import Fingerprint
+from policies.fingerprint import Fingerprint, canonical_accelerator, canonical_soc
 from policies.validation import validated
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -45,6 +46,30 @@ class Cohort(_Stated):
     accelerators: tuple[str, ...] = ()
     driver_versions: tuple[str, ...] = ()
 
+    # An operator writes names as the vendor does; fingerprints hold the canonical ones.
+    @field_validator("socs")
+    @classmethod
+    def _canonical_socs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(canonical_soc(name) for name in names)
+
+    @field_validator("manufacturers")
+    @classmethod
+    def _canonical_manufacturers(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name.strip().lower() for name in names)
+
+    @field_validator("accelerators")
+    @classmethod
+    def _canonical_accelerators(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(canonical_accelerator(name) for name in names)
+
+    @field_validator("socs", "accelerators", "manufacturers")
+    @classmethod
+    def _canonical(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        """Names as fingerprints spell them: a deny of an alias, or of "Google", must not miss in silence."""
+        tables = {"socs": catalog.socs().find, "accelerators": catalog.accelerators().find}
+        find = tables.get(info.field_name or "", lambda _: None)
+        return tuple(found[0] if (found := find(name)) else name.strip().lower() for name in names)
+
     def holds(self, fingerprint: Fingerprint, arm: Arm) -> bool:
         """Whether the device, running this arm, is in the cohort."""
         accelerator = arm.accelerator
@@ -65,7 +90,7 @@ class Cohort(_Stated):
 
 
 class Deny(_Stated):
-    """Arms that a cohort must not run. `arms` are globs over arm ids."""
+    """Arms that a cohort must not run. `arms` are globs over arm ids; `until` is the last day, in UTC."""
 
     id: Slug
     arms: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -98,6 +123,29 @@ class PolicyDocument(_Stated):
     valid_s: Annotated[int, Field(ge=60, le=31_536_000)] = 2_592_000
     telemetry: TelemetryTerms = TelemetryTerms()
     denies: Annotated[tuple[Deny, ...], Field(max_length=10_000)] = ()
+
+    @model_validator(mode="after")
+    def _denies_apart(self) -> PolicyDocument:
+        ids = [deny.id for deny in self.denies]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two denies have one id")
+        return self
+
+    def in_force(self, today: date) -> PolicyDocument:
+        """The document without the denies that ended before today: `until` is the last day they hold."""
+        denies = tuple(deny for deny in self.denies if deny.until is None or today <= deny.until)
+        return self.model_copy(update={"denies": denies})
+
+    @field_validator("denies")
+    @classmethod
+    def _distinct(cls, denies: tuple[Deny, ...]) -> tuple[Deny, ...]:
+        if len({deny.id for deny in denies}) < len(denies):
+            raise ValueError("two denies have the same id")
+        return denies
+
+    def in_force(self, today: date) -> PolicyDocument:
+        """The document without the denies whose last day has passed."""
+        return self.model_copy(update={"denies": tuple(d for d in self.denies if d.until is None or d.until >= today)})
 
 
 def parse_document(raw: Any) -> PolicyDocument:

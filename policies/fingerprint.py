@@ -200,7 +200,25 @@ def _soc(report: CapabilityReport, anomalies: list[Anomaly]) -> tuple[str | None
     if found:
         return found
     anomalies.append(Anomaly(code="new-soc", detail=f"no known SoC is called {raw!r}"))
-    return re.sub(r"[^a-z0-9+]+", "-", raw.lower()).strip("-") or None, None
+    return canonical_soc(raw) or None, None
+
+
+def canonical_soc(raw: str) -> str:
+    """The name under which fingerprints hold a SoC; one that is new keeps its own letters and digits."""
+    found = catalog.socs().find(raw)
+    return found[0] if found else re.sub(r"[^a-z0-9+]+", "-", raw.lower()).strip("-")
+
+
+def canonical_accelerator(raw: str) -> str:
+    """The name under which fingerprints hold an NNAPI driver, in the letters that arm ids are made of.
+
+    One that nobody knows keeps its letters; one without any gets a digest.
+    """
+    found = catalog.accelerators().find(raw)
+    if found:
+        return found[0]
+    plain = re.sub(r"[^a-z0-9._-]+", "-", raw.lower()).strip("-._")[:64]
+    return plain or f"driver-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
 
 
 def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:
@@ -231,13 +249,13 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
     found = catalog.accelerators().find(device.name)
     if found is None:
         anomalies.append(Anomaly(code="new-accelerator", detail=f"no known driver is called {device.name!r}"))
-        name, kind, int8, fp16 = _new_name(device.name), _kind(device.type), None, None
+        kind, int8, fp16 = _kind(device.type), None, None
     else:
-        name, entry = found
+        entry = found[1]
         kind, int8, fp16 = entry.kind, entry.int8, entry.fp16
     supports = device.supports and {op: tuple(sorted(set(types))) for op, types in sorted(device.supports.items())}
     return Accelerator(
-        name=name,
+        name=canonical_accelerator(device.name),
         raw_name=device.name,
         kind=kind,
         driver_version=device.version,
@@ -247,12 +265,6 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
         supports=supports if device.supports is not None else None,
         probe_status=device.probe.status if device.probe else None,
     )
-
-
-def _new_name(raw: str) -> str:
-    """A name nobody knows, in the letters that arm ids are made of; one without any gets a digest."""
-    plain = re.sub(r"[^a-z0-9._-]+", "-", raw.lower()).strip("-._")[:64]
-    return plain or f"driver-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
 
 
 def _kind(raw_type: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Final
 
 from sqlalchemy import Engine
@@ -52,6 +53,7 @@ class Lookup:
         self._engine = engine
         self._cache_bytes = cache_bytes
         self._live: _Live | None = None
+        self._keeping = Lock()
 
     @property
     def content(self) -> ReleaseContent:
@@ -107,11 +109,14 @@ class Lookup:
 
     def _keep(self, live: _Live, key: tuple[str, str], made: Answer) -> None:
         """Remember the answer; the longest kept ones leave when the bound is reached."""
-        live.size_bytes += len(made.body) + OVERHEAD_BYTES
-        live.answers[key] = made
-        while live.size_bytes > self._cache_bytes and len(live.answers) > 1:
-            oldest = next(iter(live.answers))
-            live.size_bytes -= len(live.answers.pop(oldest).body) + OVERHEAD_BYTES
+        with self._keeping:
+            if key in live.answers:  # another thread computed the same bytes meanwhile
+                return
+            live.size_bytes += len(made.body) + OVERHEAD_BYTES
+            live.answers[key] = made
+            while live.size_bytes > self._cache_bytes and len(live.answers) > 1:
+                oldest = next(iter(live.answers))
+                live.size_bytes -= len(live.answers.pop(oldest).body) + OVERHEAD_BYTES
 
 
 def decision(content: ReleaseContent, app: str, facts: Fingerprint) -> Decision:

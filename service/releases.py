@@ -24,7 +24,8 @@ def publish(engine: Engine, note: str, now: datetime) -> int:
     with Session(engine) as session, session.begin():
         recommendation = releases.newest_recommendation(session)
         rankings = unpack_rankings(recommendation.rankings) if recommendation else {}
-        content, digest = pack(models.all_policies(session).values(), models.all_models(session), rankings)
+        documents = [document.in_force(now.date()) for document in models.all_policies(session).values()]
+        content, digest = pack(documents, models.all_models(session), rankings)
         return releases.add_release(session, content, digest, note, now)
 
 
@@ -55,7 +56,7 @@ class ReleaseWatcher:
         """Load the newest release if there is one, then follow."""
         try:
             self._look()
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, ValueError) as error:
             log.warning("release-watch-interrupted", error=str(error))
         self._thread.start()
 
@@ -68,7 +69,8 @@ class ReleaseWatcher:
         while not self._stopping.is_set():
             try:
                 self._follow()
-            except (psycopg.Error, SQLAlchemyError) as error:
+            except (psycopg.Error, SQLAlchemyError, ValueError) as error:
+                # A ValueError: content that this installation cannot read, from a newer one. The last release goes on.
                 log.warning("release-watch-interrupted", error=str(error))
                 self._stopping.wait(self._settings.watch_interval_s)
 

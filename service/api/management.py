@@ -69,7 +69,11 @@ def put_policy(app: str) -> ResponseReturnValue:
 def post_release() -> ResponseReturnValue:
     """Publish what is stored now as the next release."""
     raw = _json()
-    note = raw.get("note") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict):
+        raise InvalidField("the body is an object with a note", field="note")
+    for typo in raw.keys() - {"note"}:
+        raise InvalidField(f"{typo}: a release has a note and nothing else", field=typo)
+    note = raw.get("note")
     if not isinstance(note, str) or not 1 <= len(note) <= 500:
         raise InvalidField("note: a text of 1 to 500 characters says what changes", field="note", limit=500)
     return jsonify({"release": publish(services().engine, note, clock.now())}), 201
