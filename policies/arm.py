@@ -94,17 +94,6 @@ class ModelSpec(BaseModel):
                 raise ValueError(f"{one.id} and {other.id} would be one arm")
         return self
 
-    @model_validator(mode="after")
-    def _one_file_an_arm(self) -> ModelSpec:
-        """Two variants that one device could take for the same arm would make the arm's id mean two files."""
-        ids = [variant.id for variant in self.variants]
-        files = [(v.precision, v.format, target) for v in self.variants for target in v.targets or ("",)]
-        for names in (ids, files):
-            twice = next((name for name, count in Counter(names).items() if count > 1), None)
-            if twice is not None:
-                raise ValueError(f"two variants are {twice if isinstance(twice, str) else '.'.join(twice)}")
-        return self
-
     @cached_property
     def transformer_like(self) -> bool:
         """Whether vendor runtimes go first: by the graph where a file could be read, else by the task."""
@@ -151,12 +140,17 @@ def executable_arms(fingerprint: Fingerprint, model: ModelSpec) -> Iterator[Arm]
             yield from _arms(fingerprint, variant, delegate)
 
 
+_COMPILED: Final = frozenset({Format.QNN_CONTEXT, Format.ONNX_EPCONTEXT})
+"""Binaries for one chip: without a named target they run nowhere for sure."""
+
+
 def _fitting(fingerprint: Fingerprint, model: ModelSpec) -> Iterable[Variant]:
     """One variant of each precision and format: what was built for this chip goes before what runs on any."""
     fitting: dict[tuple[Precision, Format], Variant] = {}
     for variant in sorted(model.variants, key=lambda v: not v.targets):
+        portable = not variant.targets and variant.format not in _COMPILED
         # A binary for another chip fails at load, at best.
-        if not variant.targets or fingerprint.soc in variant.targets:
+        if portable or fingerprint.soc in variant.targets:
             fitting.setdefault((variant.precision, variant.format), variant)
     return fitting.values()
 

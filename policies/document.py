@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from policies import catalog
 from policies.arm import Arm, Slug
 from policies.fingerprint import Fingerprint, canonical_accelerator, canonical_soc
 from policies.validation import validated
@@ -61,14 +60,6 @@ class Cohort(_Stated):
     @classmethod
     def _canonical_accelerators(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(canonical_accelerator(name) for name in names)
-
-    @field_validator("socs", "accelerators", "manufacturers")
-    @classmethod
-    def _canonical(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        """Names as fingerprints spell them: a deny of an alias, or of "Google", must not miss in silence."""
-        tables = {"socs": catalog.socs().find, "accelerators": catalog.accelerators().find}
-        find = tables.get(info.field_name or "", lambda _: None)
-        return tuple(found[0] if (found := find(name)) else name.strip().lower() for name in names)
 
     def holds(self, fingerprint: Fingerprint, arm: Arm) -> bool:
         """Whether the device, running this arm, is in the cohort."""
@@ -135,17 +126,6 @@ class PolicyDocument(_Stated):
         """The document without the denies that ended before today: `until` is the last day they hold."""
         denies = tuple(deny for deny in self.denies if deny.until is None or today <= deny.until)
         return self.model_copy(update={"denies": denies})
-
-    @field_validator("denies")
-    @classmethod
-    def _distinct(cls, denies: tuple[Deny, ...]) -> tuple[Deny, ...]:
-        if len({deny.id for deny in denies}) < len(denies):
-            raise ValueError("two denies have the same id")
-        return denies
-
-    def in_force(self, today: date) -> PolicyDocument:
-        """The document without the denies whose last day has passed."""
-        return self.model_copy(update={"denies": tuple(d for d in self.denies if d.until is None or d.until >= today)})
 
 
 def parse_document(raw: Any) -> PolicyDocument:
