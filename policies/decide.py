@@ -8,7 +8,7 @@ rule does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -18,7 +18,7 @@ from policies.default_rule import NOT_USED, ArmCoverage, Placed, place
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.first_exploration import first_explored
-from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, ArmShare, Knowledge, RankedArm, Ranking
+from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, ArmShare, Knowledge, Ranking
 from policies.vocabulary import Delegate, Workload
 
 
@@ -108,12 +108,12 @@ def decide_model(
     for workload in Workload:
         ranking = knowledge.ranking(model.name, workload) or NOTHING_LEARNED
         usable = [p for p in placed if p.arm.id not in ranking.excluded]
-        learned = [r for r in ranking.ranked if any(p.arm.id == r.arm for p in usable)]
+        offered = _offered(ranking, usable, fingerprint)
         expected |= {(workload, r.arm): r.expected_ms for r in ranking.ranked}
         verdicts += [Verdict(arm, "excluded", f"{workload}: {why}") for arm, why in ranking.excluded.items()]
         plan = (
-            _learned_plan(learned, ranking, usable, document, model, workload)
-            if learned
+            _learned_plan(offered, usable, document, model, workload)
+            if offered.ranked
             else _default_plan(usable, document, model, workload, fingerprint)
         )
         if plan is not None and not any(plan.splits == other.splits for other in plans):
@@ -142,19 +142,22 @@ def _refused(
     return refused, tuple(denied_by)
 
 
+def _offered(ranking: Ranking, placed: Sequence[Placed], fingerprint: Fingerprint) -> Ranking:
+    """What of a ranking this device can have. Nothing is explored where nothing is learned from."""
+    names = {p.arm.id for p in placed}
+    ranked = tuple(r for r in ranking.ranked if r.arm in names)
+    shares = tuple(share for share in ranking.shares if fingerprint.learnable or not share.explore)
+    return replace(ranking, ranked=ranked, shares=shares)
+
+
 def _learned_plan(
-    learned: Sequence[RankedArm],
-    ranking: Ranking,
-    placed: Sequence[Placed],
-    document: PolicyDocument,
-    model: ModelSpec,
-    workload: Workload,
+    ranking: Ranking, placed: Sequence[Placed], document: PolicyDocument, model: ModelSpec, workload: Workload
 ) -> Plan:
     """The learned order first, then what it does not name in the out-of-the-box order."""
     arms = {p.arm.id: p.arm for p in placed}
-    order = [r.arm for r in learned]
+    order = [r.arm for r in ranking.ranked]
     order += [p.arm.id for p in placed if p.arm.id not in order and p.tier != NOT_USED]
-    lead = learned[0]
+    lead = ranking.ranked[0]
     evidence = {"n": sum(r.n for r in ranking.ranked), "expected_ms": lead.expected_ms, "sd_log": lead.sd_log}
     splits = _splits(order, arms, ranking.shares, document)
     return Plan(workload, _salt(model), splits, Rule.LEARNED, evidence)

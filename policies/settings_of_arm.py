@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from policies.arm import Arm
@@ -55,11 +56,20 @@ def _options(arm: Arm, fingerprint: Fingerprint, workload: Workload) -> dict[str
 
 
 def cache_token(arm: Arm, fingerprint: Fingerprint, options: dict[str, Any]) -> str:
-    """32 bytes in hexadecimal; another driver, build, file or option gives another token.
+    """32 bytes in hexadecimal; another driver, build, file or option gives another token, and nothing else does.
 
     A compiled binary used across a driver update crashes or, worse, computes something else.
     """
-    driver = arm.accelerator.driver_version if arm.accelerator else None
-    runtimes = sorted((r.name, r.version or "") for r in fingerprint.runtimes)
-    parts = [arm.id, arm.variant.sha256, driver, runtimes, fingerprint.build, fingerprint.device_class, options]
+    phone = (fingerprint.manufacturer, fingerprint.model, fingerprint.api_level, fingerprint.build)
+    parts = [arm.id, arm.variant.sha256, phone, _driver(arm, fingerprint), options]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _driver(arm: Arm, fingerprint: Fingerprint) -> Sequence[str | int | None]:
+    """What the driver behind the arm says of its build."""
+    if arm.accelerator is not None:
+        return [arm.accelerator.raw_name, arm.accelerator.driver_version, arm.accelerator.level]
+    if arm.delegate is Delegate.GPU and fingerprint.gpu is not None:
+        gpu = fingerprint.gpu
+        return [gpu.renderer, gpu.gles, gpu.vulkan, gpu.opencl]
+    return sorted(f"{r.name} {r.version}" for r in fingerprint.runtimes if r.delegate is arm.delegate)

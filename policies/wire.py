@@ -16,7 +16,7 @@ from policies.vocabulary import Workload
 
 
 def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
-    """The decision document of `wire.md`, compact. `issued_at` is when the release went live, in UTC."""
+    """The decision document of `wire.md`, compact. `issued_at` is when the release went live."""
     return json.dumps(to_wire(decision, document, release, issued_at), separators=(",", ":")).encode()
 
 
