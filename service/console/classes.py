@@ -1,0 +1,89 @@
+"""Device classes: the list, and everything known of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flask import render_template, request
+from sqlmodel import Session
+
+from policies.decide import Plan, decide_model
+from policies.fingerprint import Accelerator, Fingerprint
+from policies.vocabulary import Workload
+from service.console import class_search, stored_facts
+from service.console.live import live_release
+from service.context import services
+from service.release_content import ReleaseContent
+
+FILTER_TITLES: Final = {
+    "vendor": "SoC vendor",
+    "soc": "SoC",
+    "api": "API level",
+    "accelerator": "Accelerator",
+    "anomaly": "Anomaly",
+    "population": "Population",
+}
+
+
+def list_page() -> str:
+    """Classes that match the address, a page of them."""
+    wanted = class_search.Wanted.from_query(request.args)
+    with Session(services().engine) as session:
+        found = class_search.search(session, wanted)
+        choices = class_search.choices(session)
+    return render_template(
+        "console/classes.html", wanted=wanted, found=found, choices=choices, filter_titles=FILTER_TITLES
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the class gets of a model. `plan` is None where nothing can run; `same` where both workloads share it."""
+
+    app: str
+    model: str
+    workload: Workload
+    target_ms: float
+    plan: Plan | None
+    expected_ms: float | None
+    same: bool
+    denied_by: tuple[str, ...]
+
+
+def class_page(device_class: str) -> str:
+    """One class."""
+    with Session(services().engine) as session:
+        report_id, facts = stored_facts.of_class(session, device_class)
+    content = live_release()
+    return render_template(
+        "console/device_class.html",
+        device_class=device_class,
+        report_id=report_id,
+        facts=facts,
+        operations=_operations(facts.accelerators),
+        release=content.number if content else None,
+        decided=list(_decided(content, facts)) if content else [],
+    )
+
+
+def _operations(accelerators: Iterable[Accelerator]) -> list[tuple[str, list[tuple[str, ...] | None]]]:
+    """(operation, operand types by accelerator; None where the driver was not asked), a row an operation."""
+    drivers = list(accelerators)
+    names = sorted({operation for driver in drivers for operation in driver.supports or ()})
+    return [(name, [None if d.supports is None else d.supports.get(name, ()) for d in drivers]) for name in names]
+
+
+def _decided(content: ReleaseContent, facts: Fingerprint) -> Iterator[Decided]:
+    for app, document in sorted(content.documents.items()):
+        knowledge = content.knowledge(facts.driver_stack, app)
+        for model in content.models.get(app, ()):
+            decision = decide_model(facts, document, model, knowledge)
+            same = len(decision.plans) == 1
+            for plan in decision.plans or (None,):
+                workload = plan.workload if plan else Workload.BURST
+                lead = plan.splits[0].ladder[0] if plan else ""
+                expected_ms = decision.expected_ms.get((workload, lead))
+                target_ms = model.latency_target_ms
+                yield Decided(app, model.name, workload, target_ms, plan, expected_ms, same, decision.denied_by)

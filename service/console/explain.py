@@ -1,0 +1,147 @@
+"""Explain: why one phone gets what it gets. Nothing that is pasted here is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from flask import render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlmodel import Session
+
+from policies.errors import InvalidField, NnfleetError, NotKnown, UnknownModel
+from policies.fingerprint import Fingerprint, fingerprint
+from policies.report import MAX_BYTES, parse_report
+from policies.vocabulary import Workload
+from service.console import stored_facts
+from service.console.live import live_release
+from service.console.paging import stated
+from service.console.trace import Trace, trace
+from service.context import services
+from service.release_content import ReleaseContent
+
+MAX_UNIT_CHARACTERS: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says. `model` is `app/name`; `pasted` a report, None where a stored one is asked for."""
+
+    report: str
+    device_class: str
+    model: str
+    workload: str
+    unit: str
+    pasted: str | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Whether no phone is named."""
+        return not (self.report or self.device_class or self.pasted is not None)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A trace, or what is wrong with which field ("report", "class", "pasted", "model", "workload")."""
+
+    trace: Trace | None = None
+    share_link: str | None = None
+    errors: dict[str, str] = field(default_factory=dict)
+    status: int = 200
+
+
+def page() -> ResponseReturnValue:
+    """The form, and the trace of the stored report or class that it names."""
+    return _answered(_asked(request.args, pasted=None))
+
+
+def pasted() -> ResponseReturnValue:
+    """The trace of a report in the form."""
+    # Browsers send line ends as CRLF; JSON does not mind.
+    return _answered(_asked(request.form, pasted=request.form.get("pasted", "")))
+
+
+def _asked(args: Mapping[str, str], *, pasted: str | None) -> Asked:
+    app, model = stated(args, "app"), stated(args, "model")
+    named = f"{app}/{model}" if app and model and "/" not in model else model
+    report, device_class = ("", "") if pasted is not None else (stated(args, "report"), stated(args, "class"))
+    return Asked(
+        report, device_class, named, stated(args, "workload"), stated(args, "unit")[:MAX_UNIT_CHARACTERS], pasted
+    )
+
+
+def _answered(asked: Asked) -> ResponseReturnValue:
+    content = live_release()
+    answer = _explained(asked, content) if content else _Answer()
+    page = render_template(
+        "console/explain.html",
+        asked=asked,
+        answer=answer,
+        content=content,
+        workloads=list(Workload),
+        pasted_limit=MAX_BYTES,
+    )
+    return page, answer.status
+
+
+def _explained(asked: Asked, content: ReleaseContent) -> _Answer:
+    if asked.blank:
+        return _Answer()
+    try:
+        facts = _facts(asked)
+        app, model = _model(asked.model, content)
+        workload = _workload(asked.workload)
+        made = trace(facts, content, app, model, workload, asked.unit)
+    except NnfleetError as error:
+        place, text = _placed(error, asked)
+        return _Answer(errors={place: text}, status=404 if isinstance(error, NotKnown) else 422)
+    return _Answer(trace=made, share_link=_share_link(asked, made))
+
+
+def _facts(asked: Asked) -> Fingerprint:
+    if asked.pasted is not None:
+        return fingerprint(parse_report(asked.pasted.encode()))
+    with Session(services().engine) as session:
+        if asked.report:
+            return stored_facts.of_report(session, asked.report.lower())
+        return stored_facts.of_class(session, asked.device_class)[1]
+
+
+def _model(named: str, content: ReleaseContent) -> tuple[str, str]:
+    """(app, model) of the choice; the first there is where none was made."""
+    if named:
+        app, _, model = named.partition("/")
+        return app, model
+    first = next(((app, models[0].name) for app, models in sorted(content.models.items()) if models), None)
+    if first is None:
+        raise UnknownModel(f"release {content.number} has no models", field="model")
+    return first
+
+
+def _workload(stated_workload: str) -> Workload:
+    try:
+        return Workload(stated_workload or Workload.BURST)
+    except ValueError:
+        raise InvalidField(f"{stated_workload!r} is no workload: burst or sustained", field="workload") from None
+
+
+_OWN_FIELDS: Final = frozenset({"report", "class", "model", "workload"})
+
+
+def _placed(error: NnfleetError, asked: Asked) -> tuple[str, str]:
+    """(form field, text) of an error. What is wrong inside a pasted report is told with its place in there."""
+    if asked.pasted is not None and not (isinstance(error, NotKnown) or error.field == "workload"):
+        inside = error.field and error.field not in error.detail
+        return "pasted", f"{error.field}: {error.detail}" if inside else error.detail
+    return error.field if error.field in _OWN_FIELDS else "report", error.detail
+
+
+def _share_link(asked: Asked, made: Trace) -> str | None:
+    """An address that shows the same again; None for what is not stored."""
+    if asked.pasted is not None:
+        return None
+    phone = {"report": asked.report} if asked.report else {"class": asked.device_class}
+    choice = {"model": f"{made.model.app}/{made.model.name}", "workload": made.workload.value}
+    unit = {"unit": asked.unit} if asked.unit else {}
+    return url_for("console.explain", **phone, **choice, **unit, _external=True)
