@@ -96,9 +96,9 @@ def evaluate(
 @app.command()
 def demo(
     devices: Annotated[
-        int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 300 with --quick.")
+        int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 240 with --quick.")
     ] = None,
-    rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 6, or 4 with --quick.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 4.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fleet and its noise.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A small fleet with few models, under a minute.")] = False,
     as_json: Json = False,

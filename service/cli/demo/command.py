@@ -26,7 +26,8 @@ from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
 
-QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 300, 4, 16
+DEVICES, ROUNDS = 2_000, 4
+QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 240, 4, 10
 
 
 def demo(
@@ -35,7 +36,7 @@ def demo(
 ) -> bool:  # fmt: skip
     """Play the demo; True where the fleet got better and nothing was lost."""
     console = Console(stderr=as_json)
-    devices = devices or (QUICK_DEVICES if quick else 2_000)
+    devices = devices or (QUICK_DEVICES if quick else DEVICES)
     fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
     started = clock.now()
     token = secrets.token_urlsafe(24)
@@ -43,7 +44,7 @@ def demo(
         settings = Settings(database_url=url, manage_token=token, log_level="error")
         with _engine(settings) as engine, running_server(settings, port=8080 if serve else 0) as server:
             console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
-            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else 6), seed)
+            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else ROUNDS), seed)
             with Screen(console) as screen:
                 played = play(scene, screen)
             setup = {
