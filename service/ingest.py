@@ -6,7 +6,7 @@ import hashlib
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -220,6 +220,7 @@ def _row(record: _Record, device_class: str, reason: str | None, received_at: da
         "golden_checks": golden.checks if golden else None,
         "golden_passed": golden.passed if golden else None,
         "golden_max_rel_error": golden.max_rel_error if golden else None,
+        "device_time": _storable(observation.device_time),
         "clock_skew_s": clock_skew_s(observation, received_at),
     }
     row |= {name: getattr(executed, name, None) for name in ("delegated_nodes", "total_nodes", "partitions")}
@@ -229,8 +230,13 @@ def _row(record: _Record, device_class: str, reason: str | None, received_at: da
 
 _SAME_NAME: Final = (
     "record_id", "report_id", "app", "release", "model", "arm", "kind", "plan", "propensity", "workload",
-    "attempt_id", "memory_peak_kb", "device_time", "monotonic_ms", "sdk", "app_version",
+    "attempt_id", "memory_peak_kb", "monotonic_ms", "sdk", "app_version",
 )  # fmt: skip
+
+
+def _storable(moment: datetime | None) -> datetime | None:
+    """The time, unless another zone could put it outside the years that dates have: it could never be read back."""
+    return moment if moment is not None and MINYEAR < moment.year < MAXYEAR else None
 
 
 def _latency_columns(observation: Observation, *, plausible: bool) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""A PostgreSQL for the whole session, emptied for every test; the service on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from builders import make_model_json, make_report
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, text
+
+from policies.report import report_id
+from service import logs
+from service.settings import Settings
+from service.store import schema, tables
+from service.store.embedded import embedded_postgresql
+from service.store.engine import make_engine
+
+TOKEN = "t"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_logs() -> None:
+    """As the service logs: structlog's own renderer takes seconds to draw a traceback with its variables."""
+    logs.configure("critical")
+
+
+@pytest.fixture(scope="session")
+def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with embedded_postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+        engine = make_engine(Settings(url))
+        _forget_durability(engine)
+        schema.upgrade(engine)
+        engine.dispose()
+        yield url
+
+
+def _forget_durability(engine: Engine) -> None:
+    """Nothing here has to outlive a power cut, and waiting for the disk would be most of a test's time."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+
+
+@pytest.fixture
+def settings(database_url: str) -> Settings:
+    return Settings(database_url, manage_token=TOKEN, log_level="error")
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    engine = make_engine(settings)
+    names = ", ".join(f'"{name}"' for name in tables.metadata.tables)
+    with engine.begin() as connection:
+        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def client(settings: Settings, engine: Engine) -> FlaskClient:
+    from service.app import create_app  # here: tests of pure code need no web application
+
+    return create_app(settings, engine).test_client()
+
+
+class Operator:
+    """The management API with its token."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self._client = client
+
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        return self._client.open(path, method=method, json=body, headers={"Authorization": f"Bearer {TOKEN}"})
+
+    def publish(self, note: str = "first", policy: dict[str, Any] | None = None, **model: Any) -> int:
+        """Register the model, state the policy, publish both; returns the release."""
+        document = {"schema": 1, "app": "camera"} | (policy or {})
+        for path, body in (
+            ("/v1/models/camera/segmentation", make_model_json(**model)),
+            ("/v1/policies/camera", document),
+        ):
+            answer = self.send("PUT", path, body)
+            assert answer.status_code == 200, answer.text
+        number: int = self.send("POST", "/v1/releases", {"note": note}).get_json()["release"]
+        return number
+
+
+@pytest.fixture
+def operator(client: FlaskClient) -> Operator:
+    return Operator(client)
+
+
+@pytest.fixture
+def known_report(client: FlaskClient) -> str:
+    """The id of an uploaded report of a retail phone."""
+    body = make_report()
+    assert client.put(f"/v1/reports/{report_id(body)}", data=body).status_code == 201
+    return report_id(body)
