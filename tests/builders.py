@@ -90,11 +90,11 @@ def chain(*ops: str, activation: str = "int8") -> ModelGraph:
     return ModelGraph(nodes, (0,), (len(ops),), frozenset())
 
 
-def make_variant(precision: str = "int8", format: str = "tflite", **changes: Any) -> dict[str, Any]:
+def make_variant(precision: str = "int8", file_format: str = "tflite", **changes: Any) -> dict[str, Any]:
     """A variant as an operator registers it."""
-    variant_id = changes.get("id", f"seg-{precision}-{format}")
+    variant_id = changes.get("id", f"seg-{precision}-{file_format}")
     digest = uuid.uuid5(uuid.NAMESPACE_URL, variant_id).hex * 2
-    fields = {"id": variant_id, "precision": precision, "format": format, "sha256": digest, "size_bytes": 1000}
+    fields = {"id": variant_id, "precision": precision, "format": file_format, "sha256": digest, "size_bytes": 1000}
     return fields | changes
 
 

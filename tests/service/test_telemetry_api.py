@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import zstandard
+from builders import MIB, make_attempt, make_observation, make_report
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
 from sqlmodel import Session, select
 
-from builders import MIB, make_attempt, make_observation, make_report
 from policies.report import report_id
 from service.app import create_app
 from service.ingest import MAX_RECORDS
