@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +61,11 @@ class Variant(BaseModel):
     def model_graph(self) -> ModelGraph | None:
         """The graph, where the file could be read."""
         return ModelGraph.from_json(self.graph) if self.graph else None
+
+    @cached_property
+    def graph_digest(self) -> str:
+        """Names the graph, not the file: a file that was read wrong and is registered anew has another one."""
+        return hashlib.sha256(json.dumps(self.graph, sort_keys=True).encode()).hexdigest()
 
     @property
     def runtime(self) -> Runtime:

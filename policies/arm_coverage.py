@@ -19,7 +19,7 @@ from policies.vocabulary import Delegate
 class _Question:
     """A variant on a driver. The graph follows from the digest: it is neither hashed nor compared."""
 
-    sha256: str
+    graph_digest: str
     supports: tuple[tuple[str, tuple[str, ...]], ...] | None
     level: int | None
     graph: ModelGraph = field(compare=False)
@@ -29,7 +29,7 @@ class _Question:
 class _Partitioning:
     """A variant and the keys that a driver takes of it. The graph follows from the digest here too."""
 
-    sha256: str
+    graph_digest: str
     taken: frozenset[str]
     graph: ModelGraph = field(compare=False)
 
@@ -45,7 +45,7 @@ def arm_coverage(arm: Arm) -> ArmCoverage:
     graph, accelerator = arm.variant.model_graph, arm.accelerator
     if arm.delegate is not Delegate.NNAPI or graph is None or accelerator is None:
         return UNKNOWN_COVERAGE
-    return _answer(_Question(arm.variant.sha256, accelerator.support_key, accelerator.level, graph))
+    return _answer(_Question(arm.variant.graph_digest, accelerator.support_key, accelerator.level, graph))
 
 
 @lru_cache(maxsize=65_536)
@@ -58,7 +58,7 @@ def _answer(question: _Question) -> ArmCoverage:
         return UNKNOWN_COVERAGE
     # An operation that nobody knows about stays on the CPU until a driver says that it takes it.
     taken = frozenset(key for key in {node.key for node in question.graph.nodes} if support(key))
-    share, cuts = _partitioned(_Partitioning(question.sha256, taken, question.graph))
+    share, cuts = _partitioned(_Partitioning(question.graph_digest, taken, question.graph))
     return ArmCoverage(share, cuts, basis)
 
 
