@@ -16,7 +16,7 @@ MIN_PAIRS = 2
 def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
     """One hypothesis a cohort with at least two cells that were measured hot and cool."""
     for cohort, rows in by_cohort(rollups, soc_of, precision=False).items():
-        pairs = _pairs(rows)
+        pairs = hot_and_cool(rows)
         if len(pairs) < MIN_PAIRS:
             continue
         ratios = [hot - cool for hot, cool, _ in pairs.values()]
@@ -30,7 +30,7 @@ def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Fin
         yield Finding("thermal-step", *cohort, mean_p_value(ratios, NULL_LOG_RATIO), windows, detail, evidence)
 
 
-def _pairs(rows: Iterable[Rollup]) -> dict[Cell, tuple[float, float, int]]:
+def hot_and_cool(rows: Iterable[Rollup]) -> dict[Cell, tuple[float, float, int]]:
     """By cell: (log p50 hot, log p50 cool, hot windows) where both were measured; workloads pooled by windows."""
     sums: defaultdict[Cell, dict[bool, list[tuple[float, int]]]] = defaultdict(lambda: {True: [], False: []})
     for row in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from ml.limits import Limits
 from ml.recommend import Ranking as Learned
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped, summaries
+from ml.sustained import hot_log_factors, sustained
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
@@ -57,7 +58,8 @@ def learn(
         ranked = recommend(
             asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits
         )
-    packed = _packed(ranked, explore(ranked, budget))
+    soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
+    packed = _packed(ranked, explore(ranked, budget), soc_of, hot_log_factors(by_stack, soc_of))
     findings = _findings(by_class, fingerprints)
     figures = {
         "cells_measured": len(asked.observations),
@@ -88,7 +90,12 @@ def _findings(by_class: Iterable[Rollup], fingerprints: Iterable[Fingerprint]) -
     return tuple(find(by_class, {f.device_class: f.soc or "unknown" for f in fingerprints}))
 
 
-def _packed(rankings: Iterable[Learned], splits: Iterable[Split]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+def _packed(
+    rankings: Iterable[Learned],
+    splits: Iterable[Split],
+    soc_of: Mapping[str, str],
+    factors: Mapping[tuple[str, str], float],
+) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
     """Driver stack → app → model → workload → ranking, as a release carries it."""
     shares = {(s.device_class, s.model): s for s in splits}
     packed: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
@@ -97,8 +104,11 @@ def _packed(rankings: Iterable[Learned], splits: Iterable[Split]) -> dict[str, d
         if split is None:
             continue
         app, _, model = learned.model.partition(".")
-        ranking = _ranking(learned, split).to_json()
-        by_workload = {workload.value: ranking for workload in Workload}
+        hot = sustained(learned, split, soc_of[learned.device_class], factors)
+        by_workload = {
+            Workload.BURST.value: _ranking(learned, split).to_json(),
+            Workload.SUSTAINED.value: _ranking(*hot).to_json(),
+        }
         packed.setdefault(learned.device_class, {}).setdefault(app, {})[model] = by_workload
     return packed
 
