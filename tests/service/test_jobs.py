@@ -1,0 +1,135 @@
+"""From real rows to rollups, and from a learning run to the release that serves it (R-D5, R-E1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from builders import make_attempt, make_fingerprint, make_observation, make_report
+from conftest import Operator
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from ml.explore import Budget
+from ml.rollup import Rollup
+from policies.report import report_id
+from service import clock
+from service.jobs.recommend import learn, look
+from service.jobs.rollup import rollups
+from service.releases import load
+from service.store import releases
+
+pytestmark = pytest.mark.usefixtures("known_report")
+NPU, CPU = "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu"
+
+
+def send(client: FlaskClient, records: Sequence[dict[str, Any]]) -> None:
+    answer = client.post("/v1/telemetry", json=list(records))
+    assert answer.get_json()["rejected"] == [], answer.text
+
+
+def rolled(engine: Engine, grace_s: float = -60) -> list[Rollup]:
+    """Rollups in which a start without a window is a crash once it is older than `grace_s`."""
+    with Session(engine) as session:
+        return rollups(session, clock.now() - timedelta(seconds=grace_s))
+
+
+def test_windows_of_one_cell_are_merged_and_hot_ones_kept_apart(client: FlaskClient, engine: Engine) -> None:
+    hot = {"after": {"thermal_status": 2}}
+    warm = {"after": {"thermal_status": 1}}
+    send(
+        client,
+        [
+            make_observation((4000, 4000)),
+            make_observation((4000,), conditions=warm),
+            make_observation((9000,), conditions=hot),
+            make_observation((5000,), conditions=None),
+        ],
+    )
+    cool, throttled = rolled(engine)
+    assert (cool.hot, cool.windows, cool.measured) == (False, 3, 3)
+    assert (throttled.hot, throttled.windows) == (True, 1)
+    assert cool.cell == (make_fingerprint().device_class, "camera", "segmentation", NPU)
+    assert cool.delegated_share == 1.0
+    assert cool.log_p50_us < throttled.log_p50_us
+
+
+def test_failures_are_told_apart(client: FlaskClient, engine: Engine) -> None:
+    send(
+        client,
+        [
+            make_observation(golden={"checks": 10, "passed": 7}),
+            make_observation((), runs={"errors": {"DEAD_OBJECT": 1}}),
+            make_observation((), runs={"timeouts": 1, "errors": {"TIMEOUT": 1}}),
+        ],
+    )
+    [cell] = rolled(engine)
+    assert (cell.windows, cell.measured) == (3, 1)
+    assert (cell.golden_failed, cell.failed, cell.timed_out) == (1, 1, 1)
+
+
+def test_a_start_that_no_window_followed_is_a_crash_once_its_time_is_over(client: FlaskClient, engine: Engine) -> None:
+    followed, lost = make_attempt(), make_attempt()
+    send(client, [followed, lost, make_observation(attempt_id=followed["record_id"])])
+    [late] = rolled(engine)
+    assert (late.attempts, late.crashed, late.windows) == (2, 1, 1)
+    [early] = rolled(engine, grace_s=60)
+    assert (early.attempts, early.crashed) == (2, 0)
+
+
+def test_what_was_set_aside_is_in_no_rollup(client: FlaskClient, engine: Engine) -> None:
+    emulator = make_report(device={"model": "sdk_gphone64_arm64"})
+    client.put(f"/v1/reports/{report_id(emulator)}", data=emulator)
+    send(
+        client,
+        [
+            make_observation(report_id=report_id(emulator)),
+            make_attempt(report_id=report_id(emulator)),
+            make_observation(golden={"checks": 1, "passed": 2}),
+        ],
+    )
+    assert rolled(engine) == []
+
+
+@pytest.mark.slow
+def test_what_a_learning_run_ranks_is_served_by_the_next_release_and_not_before(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    slow = [make_observation((40_000, 41_000), golden=None) for _ in range(30)]
+    quick = [
+        make_observation(
+            (4000, 4100),
+            golden=None,
+            arm=CPU,
+            requested={"delegate": "cpu"},
+            executed={"by": "cpu", "delegated_nodes": 0, "total_nodes": 4},
+        )
+        for _ in range(30)
+    ]
+    send(client, slow + quick)
+    run = learn(engine, clock.now(), clock.now(), Budget())
+    assert run.rankings >= 1
+    assert run.figures["cells_measured"] == 2
+    path = f"/v1/decisions/camera/{known_report}"
+    before = client.get(path).get_json()["models"]["segmentation"]
+    assert before["because"][0]["rule"] == "out-of-the-box"
+    operator.publish("learned")
+    content = load(engine)
+    assert content is not None
+    client.application.extensions["nnfleet"].lookup.swap(content)
+    after = client.get(path).get_json()["models"]["segmentation"]
+    assert after["because"][0]["rule"] == "learned"
+    assert after["plans"]["main"]["splits"][0]["ladder"][0] == CPU
+    assert json.dumps(before["arms"]) != json.dumps(after["arms"])
+
+
+def test_looking_for_faults_ranks_nothing(client: FlaskClient, engine: Engine) -> None:
+    send(client, [make_observation()])
+    assert look(engine, clock.now()) == ()
+    with Session(engine) as session:
+        assert releases.newest_recommendation(session) is None
