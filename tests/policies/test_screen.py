@@ -60,6 +60,19 @@ def test_a_latency_that_cannot_be_is_set_aside(latency: dict[str, Any], expected
     assert reason(window(**latency)) == expected
 
 
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (make_attempt(kind="window"), "window-without-runs"),
+        (make_observation(golden={"checks": 1, "passed": 2}), "golden-impossible"),
+        (make_observation(executed={"by": "x", "delegated_nodes": 5, "total_nodes": 4}), "delegated-impossible"),
+        (make_observation((), runs={"count": 3}), "runs-without-latency"),
+    ],
+)
+def test_a_record_that_contradicts_itself_is_set_aside(record: dict[str, Any], expected: str) -> None:
+    assert reason(record) == expected
+
+
 @given(st.lists(st.integers(5, 600_000_000), min_size=1, max_size=50))
 def test_an_honest_window_is_never_set_aside(latencies_us: list[int]) -> None:
     assert reason(make_observation(latencies_us)) is None
