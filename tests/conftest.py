@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from builders import make_model_json, make_report
 from flask.testing import FlaskClient
@@ -16,6 +17,10 @@ from service.settings import Settings
 from service.store import schema, tables
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
+
+# Machines are shared: how long an example takes says nothing about the code.
+hypothesis.settings.register_profile("shared-machine", deadline=None)
+hypothesis.settings.load_profile("shared-machine")
 
 TOKEN = "t"
 
