@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from sqlalchemy import ColumnElement, FromClause, Row, func, literal, select, union_all
+from sqlalchemy import ColumnElement, FromClause, Row, func, literal, or_, select, union_all
 from sqlmodel import Session
 
 from service.console.class_facts import NONE, class_facts, or_unknown, unfolded
 from service.console.paging import Window, stated, stated_number
 
 PAGE_SIZE: Final = 25
+MIN_ID_CHARACTERS: Final = 4
 ORDERS: Final = {
     "model": "model",
     "soc": "soc",
@@ -74,11 +75,15 @@ def search(session: Session, wanted: Wanted) -> Found:
 def _conditions(facts: FromClause, wanted: Wanted) -> list[ColumnElement[bool]]:
     found = [or_unknown(facts.c[_FACT_FILTERS[k]]) == v for k, v in wanted.filters.items() if k in _FACT_FILTERS]
     found += [_has(facts.c[_NAME_FILTERS[k]], v) for k, v in wanted.filters.items() if k in _NAME_FILTERS]
-    if wanted.text:
-        columns = [facts.c[name] for name in ("device_class", "manufacturer", "model", "soc")]
-        words = func.concat_ws(" ", *columns)
-        found += [words.icontains(word, autoescape=True) for word in wanted.text.split()]
-    return found
+    return found + [_says(facts, word) for word in wanted.text.split()]
+
+
+def _says(facts: FromClause, word: str) -> ColumnElement[bool]:
+    """Whether a word stands in maker, model or SoC. The id counts from its start: any "07" stands in some id."""
+    names = func.concat_ws(" ", facts.c.manufacturer, facts.c.model, facts.c.soc).icontains(word, autoescape=True)
+    if len(word) < MIN_ID_CHARACTERS:
+        return names
+    return or_(names, facts.c.device_class.startswith(word.lower(), autoescape=True))
 
 
 def _has(names: ColumnElement[Any], name: str) -> ColumnElement[bool]:

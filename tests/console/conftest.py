@@ -1,0 +1,27 @@
+"""The console on the session's PostgreSQL, and a stage to fill it."""
+
+from __future__ import annotations
+
+import pytest
+from console_builders import Stage
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+
+from service.app import create_app
+from service.settings import Settings
+
+
+@pytest.fixture
+def app(settings: Settings, engine: Engine) -> Flask:
+    return create_app(settings, engine)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def stage(engine: Engine, app: Flask) -> Stage:
+    return Stage(engine, app.extensions["nnfleet"].lookup)

@@ -1,0 +1,127 @@
+"""Fill a database as the HTTP API would: reports, models, policies, learning runs, releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from policies.arm import ModelSpec
+from policies.document import PolicyDocument
+from policies.fingerprint import Fingerprint, fingerprint
+from policies.knowledge import Ranking
+from policies.report import parse_report, report_id
+from service.lookup import Lookup
+from service.release_content import pack_rankings
+from service.releases import load, publish
+from service.store import models, releases, reports
+from service.store.tables import RoundRow
+
+NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+SUPPORTS = {"CONV_2D": ["TENSOR_FLOAT32", "TENSOR_QUANT8_ASYMM"], "SOFTMAX": ["TENSOR_FLOAT32"]}
+
+
+def report(model: str = "Pixel 8", soc: str = "Tensor G3", *, api: int = 34, driver: str = "google-edgetpu") -> bytes:
+    """The bytes of a valid report."""
+    return json.dumps(
+        {
+            "schema": 1,
+            "device": {
+                "manufacturer": "Google", "model": model, "soc_model": soc, "api_level": api, "abis": ["arm64-v8a"],
+                "ram_mb": 8192, "cpu": {"cores": 8, "features": ["fp16", "dotprod"]},
+            },
+            "nnapi": {
+                "runtime_feature_level": 1000006,
+                "devices": [
+                    {"name": driver, "type": "accelerator", "version": "2.0", "feature_level": 31, "supports": SUPPORTS}
+                ],
+            },
+            "gpu": {"renderer": "Mali-G715", "gles": "3.2"},
+            "runtimes": {"edgetpu": None},
+        }
+    ).encode()  # fmt: skip
+
+
+def model_spec(app: str = "camera", name: str = "mobilenet") -> dict[str, Any]:
+    return {
+        "app": app, "name": name, "task": "image-classification", "family": "mobilenet", "latency_target_ms": 30.0,
+        "variants": [
+            {"id": f"{name}-fp32", "precision": "fp32", "format": "tflite", "sha256": "a" * 64, "size_bytes": 13_620_800},
+            {"id": f"{name}-int8", "precision": "int8", "format": "tflite", "sha256": "b" * 64, "size_bytes": 3_500_000},
+        ],
+    }  # fmt: skip
+
+
+def finding(name: str = "wrong-output", soc: str = "tensor-g3", detail: str = "5 of 5 windows fail") -> dict[str, Any]:
+    return {
+        "name": name, "soc": soc, "arms": ["int8.*.nnapi.google-edgetpu"], "p_value": 1e-10, "windows": 5432,
+        "detail": detail, "evidence": [{"model": "mobilenet", "checks": 12}],
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Writes what a test needs and publishes it."""
+
+    engine: Engine
+    lookup: Lookup
+
+    def add_report(self, body: bytes) -> tuple[str, Fingerprint]:
+        facts = fingerprint(parse_report(body))
+        with Session(self.engine) as session, session.begin():
+            reports.store_report(session, report_id(body), body, facts, NOW)
+        return report_id(body), facts
+
+    def add_model(self, spec: Mapping[str, Any], **policy: Any) -> None:
+        with Session(self.engine) as session, session.begin():
+            models.put_model(session, ModelSpec.model_validate(spec), NOW)
+            models.put_policy(session, PolicyDocument.model_validate({"app": spec["app"], **policy}), NOW)
+
+    def add_learning_run(self, rankings: Mapping[str, Any], findings: list[dict[str, Any]]) -> None:
+        with Session(self.engine) as session, session.begin():
+            releases.add_recommendation(session, pack_rankings(rankings), {"findings": findings}, NOW)
+
+    def add_rounds(self, number: int) -> None:
+        with Session(self.engine) as session, session.begin():
+            for played in range(number):
+                figures = {
+                    "round": played, "release": played + 1, "mean_regret": 2.0 - played / 10, "p95_regret": 4.5 - played / 5,
+                    "within_1_1": 0.5 + played / 20, "target_met": 0.75, "uses": 12_345,
+                }  # fmt: skip
+                session.add(RoundRow(release=played + 1, figures=figures, noted_at=NOW))
+
+    def publish(self, note: str = "first of all") -> int:
+        number = publish(self.engine, note, NOW)
+        content = load(self.engine)
+        assert content is not None
+        self.lookup.swap(content)
+        return number
+
+    def fill(self) -> tuple[str, Fingerprint]:
+        """A small fleet with one of everything; returns the first report's id and facts."""
+        first = self.add_report(report())
+        self.add_report(report("Pixel 7", "Tensor G2", api=33))
+        self.add_report(report("Mystery", "XY 9000", driver="xy-npu"))
+        self.add_model(model_spec())
+        self.add_rounds(4)
+        self.learn(first[1], findings=[finding()])
+        self.publish()
+        return first
+
+    def learn(
+        self, facts: Fingerprint, *, findings: list[dict[str, Any]], model: str = "mobilenet", **ranking: Any
+    ) -> None:
+        """A learning run that ranks the accelerator before the CPU on the driver stack of `facts`."""
+        raw = {
+            "ranked": [["int8.tflite.nnapi.google-edgetpu", 4.25, 0.1, 1234], ["int8.tflite.cpu", 11.5, 0.2, 56]],
+            "shares": [["int8.tflite.nnapi.google-edgetpu", 9_500, False], ["int8.tflite.cpu", 500, True]],
+            "excluded": {},
+        } | ranking  # fmt: skip
+        Ranking.from_json(raw)
+        by_workload = {"burst": raw, "sustained": raw}
+        self.add_learning_run({facts.driver_stack: {"camera": {model: by_workload}}}, findings)

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+from console_builders import Stage, finding, model_spec, report
+from flask.testing import FlaskClient
+from sqlmodel import Session
+
+from policies.assign import bucket
+from service.store import reports
+
+
+def explained(client: FlaskClient, **query: str) -> str:
+    answer = client.get("/console/explain", query_string=query)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def pasted(client: FlaskClient, text: str, **form: str) -> tuple[int, str]:
+    answer = client.post("/console/explain", data={"pasted": text, **form})
+    return answer.status_code, unescape(answer.text)
+
+
+@pytest.fixture
+def decided(stage: Stage) -> Stage:
+    stage.add_model(model_spec(), exploration_bp=1_000)
+    stage.publish()
+    return stage
+
+
+def test_without_a_phone_only_the_form_is_shown(client: FlaskClient, decided: Stage) -> None:
+    page = explained(client)
+    assert "A pasted report" in page
+    assert "Every arm" not in page
+
+
+def test_out_of_the_box_rule_is_named_with_coverage_and_arms(client: FlaskClient, decided: Stage) -> None:
+    report_id, _ = decided.add_report(report())
+    page = explained(client, report=report_id, model="camera/mobilenet")
+    assert "the out-of-the-box rule" in page
+    assert "Nothing yet for the driver stack" in page
+    for arm in ("int8.tflite.cpu", "fp32.tflite.gpu", "int8.tflite.nnapi.google-edgetpu"):
+        assert arm in page
+
+
+def test_a_learned_ranking_is_shown_with_estimates(client: FlaskClient, decided: Stage) -> None:
+    report_id, facts = decided.add_report(report())
+    decided.learn(facts, findings=[finding()])
+    decided.publish()
+    page = explained(client, report=report_id, model="camera/mobilenet")
+    assert "what the fleet measured" in page
+    for text in ("4.25\u00a0ms", "1,234", "0.10", facts.driver_stack):
+        assert text in page
+
+
+def test_arms_that_learning_excludes_are_shown_with_the_reason(client: FlaskClient, decided: Stage) -> None:
+    report_id, facts = decided.add_report(report())
+    decided.learn(facts, findings=[], excluded={"fp32.tflite.gpu": "golden-check"})
+    decided.publish()
+    page = explained(client, report=report_id, workload="sustained")
+    assert "sustained: golden-check" in page
+    assert "burst: golden-check" not in page
+
+
+def test_a_deny_takes_arms_away_and_is_named(client: FlaskClient, stage: Stage) -> None:
+    stage.add_model(model_spec(), denies=[{"id": "no-npu", "arms": ["*.nnapi.*"], "reason": "it crashes"}])
+    report_id, facts = stage.add_report(report())
+    stage.learn(facts, findings=[])
+    stage.publish()
+    page = explained(client, report=report_id)
+    assert "no-npu: it crashes" in page
+    assert "Denies that apply" in page
+    assert "not available here" in page
+    ladder = re.search(r'<ol class="ladder">(.*?)</ol>', page)
+    assert ladder is not None
+    assert "nnapi" not in ladder.group(1)
+
+
+def test_a_unit_gets_its_bucket_split_and_propensity(client: FlaskClient, decided: Stage) -> None:
+    report_id, _ = decided.add_report(report())
+    page = explained(client, report=report_id, model="camera/mobilenet", unit="unit-7")
+    assert f"{bucket('camera.mobilenet', 'unit-7'):,} of 0…9,999" in page
+    assert "Propensity" in page
+    assert page.count("this unit</span>") == 1
+
+
+def test_settings_of_the_first_rung_are_shown(client: FlaskClient, decided: Stage) -> None:
+    report_id, _ = decided.add_report(report())
+    page = explained(client, report=report_id)
+    assert "limits.run_timeout_ms" in page
+    assert "options.compile_cache_token" in page
+
+
+def test_the_share_link_shows_the_same_page(client: FlaskClient, decided: Stage) -> None:
+    report_id, _ = decided.add_report(report())
+    page = explained(client, report=report_id, unit="a b&c", workload="sustained")
+    link = re.search(r'Share: <a href="([^"]+)"', page)
+    assert link is not None
+    again = client.get(unescape(link.group(1)))
+    assert again.status_code == 200
+    assert re.findall(r"<dd>[^<]*", again.text) == re.findall(r"<dd>[^<]*", page)
+
+
+def test_a_class_can_be_explained(client: FlaskClient, decided: Stage) -> None:
+    _, facts = decided.add_report(report())
+    assert "Pixel 8" in explained(client, **{"class": facts.device_class})
+
+
+def test_a_pasted_report_is_explained_and_not_stored(client: FlaskClient, decided: Stage) -> None:
+    status, page = pasted(client, report("Never Seen").decode(), model="camera/mobilenet", unit="u")
+    assert status == 200
+    assert "mobilenet on google Never Seen" in page
+    assert "no link to share" in page
+    with Session(decided.engine) as session:
+        assert reports.count_reports(session) == 0
+
+
+def test_a_phone_that_can_run_nothing_keeps_its_bundled_default(client: FlaskClient, stage: Stage) -> None:
+    stage.add_model(model_spec(), denies=[{"id": "all-off", "arms": ["*"], "reason": "recall"}])
+    report_id, _ = stage.add_report(report())
+    stage.publish()
+    page = explained(client, report=report_id)
+    assert "keeps its bundled default" in page
+    assert "all-off: recall" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "line 1, column 2"),
+        ("", "line 1"),
+        ("[]", ""),
+        (
+            json.dumps({"schema": 1, "device": {"manufacturer": "x", "model": "y", "api_level": "old"}}),
+            "device.api_level",
+        ),
+        (json.dumps({"schema": 1, "device": {"serial": "123"}}), "device.serial"),
+    ],
+)
+def test_what_is_wrong_with_a_pasted_report_stands_at_its_field(
+    client: FlaskClient, decided: Stage, text: str, said: str
+) -> None:
+    status, page = pasted(client, text)
+    assert status == 422
+    error = re.search(r'id="pasted-pasted-error">([^<]+)<', page)
+    assert error is not None
+    assert said in error.group(1)
+    assert 'aria-invalid="true"' in page
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "status"),
+    [
+        ({"report": "f" * 64}, "report", 404),
+        ({"class": "nothing"}, "class", 404),
+        ({"report": "KNOWN", "model": "camera/none"}, "model", 404),
+        ({"report": "KNOWN", "model": "none/none"}, "model", 404),
+        ({"report": "KNOWN", "workload": "idle"}, "workload", 422),
+    ],
+)
+def test_what_is_wrong_with_a_choice_stands_at_its_field(
+    client: FlaskClient, decided: Stage, query: dict[str, str], field: str, status: int
+) -> None:
+    report_id, _ = decided.add_report(report())
+    asked = {name: report_id if value == "KNOWN" else value for name, value in query.items()}
+    answer = client.get("/console/explain", query_string=asked)
+    assert answer.status_code == status
+    assert f'id="stored-{field}-error"' in answer.text
+
+
+def test_a_report_over_the_limit_is_refused_at_its_field(client: FlaskClient, decided: Stage) -> None:
+    status, page = pasted(client, " " * (300 * 1024))
+    assert status == 422
+    assert "at most 262144 are taken" in page
