@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import accumulate
 from typing import Final
 
 from policies.observation import Latency, Observation
@@ -79,10 +80,9 @@ def quantile_us(counts: dict[int, int], q: float) -> float:
     if total == 0:
         raise ValueError("a quantile of nothing")
     rank = math.ceil(q * total) or 1
-    for bucket in sorted(counts):
-        rank -= counts[bucket]
-        if rank <= 0:
-            break
+    buckets = sorted(counts)
+    ranks = accumulate(counts[bucket] for bucket in buckets)
+    bucket = next(bucket for bucket, upto in zip(buckets, ranks, strict=True) if upto >= rank)
     return 2 * GAMMA**bucket / (GAMMA + 1)
 
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, datetime
+from itertools import takewhile
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -85,6 +86,7 @@ def ingest(engine: Engine, body: bytes, encoding: str, ndjson: bool, received_at
     raws = _records(inflate(body, encoding), ndjson)
     verdicts = Verdicts()
     decoded: dict[UUID, _Record] = {}
+    repeats: list[_Record] = []
     for index, raw in enumerate(raws):
         try:
             observation = decode_observation(raw)
@@ -92,12 +94,21 @@ def ingest(engine: Engine, body: bytes, encoding: str, ndjson: bool, received_at
             verdicts.rejected.append({"index": index, "reason": "invalid-record", "detail": str(error)})
             continue
         record = _Record(index, observation, raw, hashlib.sha256(raw).digest())
-        earlier = decoded.setdefault(observation.record_id, record)
-        if earlier is not record:
-            _repeated(verdicts, index, same=earlier.digest == record.digest)
+        if decoded.setdefault(observation.record_id, record) is not record:
+            repeats.append(record)
     with Session(engine) as session, session.begin():
-        _store(session, decoded, received_at, verdicts)
+        stored = _store(session, decoded, received_at, verdicts)
+    for record in repeats:
+        _judge_repeat(verdicts, record, stored.get(record.observation.record_id))
     return verdicts
+
+
+def _judge_repeat(verdicts: Verdicts, record: _Record, stored_digest: bytes | None) -> None:
+    """A repeat within the batch fares as its first: where that was not stored, neither is acknowledged."""
+    if stored_digest is None:
+        verdicts.rejected.append({"index": record.index, "reason": "unknown-report"})
+    else:
+        _repeated(verdicts, record.index, same=stored_digest == record.digest)
 
 
 def _repeated(verdicts: Verdicts, index: int, *, same: bool) -> None:
@@ -107,7 +118,10 @@ def _repeated(verdicts: Verdicts, index: int, *, same: bool) -> None:
         verdicts.rejected.append({"index": index, "reason": "id-conflict"})
 
 
-def _store(session: Session, decoded: dict[UUID, _Record], received_at: datetime, verdicts: Verdicts) -> None:
+def _store(
+    session: Session, decoded: dict[UUID, _Record], received_at: datetime, verdicts: Verdicts
+) -> dict[UUID, bytes]:
+    """Store what is new; returns the digests of what is stored now under the records' ids."""
     classes = reports.classes_of(session, {record.observation.report_id for record in decoded.values()})
     rows: dict[UUID, dict[str, Any]] = {}
     for record_id, record in decoded.items():
@@ -127,19 +141,48 @@ def _store(session: Session, decoded: dict[UUID, _Record], received_at: datetime
             verdicts.set_aside.append({"record_id": str(record_id), "reason": row["set_aside"]})
         else:
             verdicts.accepted += 1
+    return {record_id: row["payload_sha256"] for record_id, row in rows.items()} | stored
+
+
+# A list would be read to its end before its length is looked at: eight million elements in the 16 MiB of a bomb.
+_ARRAY: Final = msgspec.json.Decoder(
+    msgspec.defstruct(
+        "Batch",
+        [(f"record_{index}", msgspec.Raw, msgspec.Raw()) for index in range(MAX_RECORDS)],
+        array_like=True,
+        forbid_unknown_fields=True,
+    )
+)
 
 
 def _records(plain: bytes, ndjson: bool) -> list[bytes]:
-    if ndjson:
-        raws = [line for line in plain.splitlines() if line.strip()]
-    else:
-        try:
-            raws = [bytes(raw) for raw in msgspec.json.decode(plain, type=list[msgspec.Raw])]
-        except _UNREADABLE as error:
-            raise MalformedJson(f"the body is no JSON array: {error}") from error
-    if len(raws) > MAX_RECORDS:
-        raise TooManyRecords(f"the batch has {len(raws)} records, at most {MAX_RECORDS} are taken", limit=MAX_RECORDS)
-    return raws
+    return _lines(plain) if ndjson else _elements(plain)
+
+
+def _lines(plain: bytes) -> list[bytes]:
+    # Counted before they are cut: as many blank lines as records are borne, not sixteen million.
+    if plain.count(b"\n") > 2 * MAX_RECORDS:
+        raise _too_many()
+    lines = [line for line in plain.split(b"\n") if line.strip()]
+    if len(lines) > MAX_RECORDS:
+        raise _too_many()
+    return lines
+
+
+def _elements(plain: bytes) -> list[bytes]:
+    try:
+        elements = map(bytes, msgspec.structs.astuple(_ARRAY.decode(plain)))
+    except msgspec.ValidationError as error:
+        if plain.lstrip().startswith(b"["):  # of an array, nothing but the length is validated here
+            raise _too_many() from error
+        raise MalformedJson(f"the body is no JSON array: {error}") from error
+    except _UNREADABLE as error:
+        raise MalformedJson(f"the body is no JSON array: {error}") from error
+    return list(takewhile(bool, elements))
+
+
+def _too_many() -> TooManyRecords:
+    return TooManyRecords(f"the batch has over {MAX_RECORDS} records", limit=MAX_RECORDS)
 
 
 def inflate(body: bytes, encoding: str) -> bytes:
