@@ -53,7 +53,7 @@ class Lookup:
         self._engine = engine
         self._cache_bytes = cache_bytes
         self._live: _Live | None = None
-        self._keeping = Lock()
+        self._changing = Lock()
 
     @property
     def content(self) -> ReleaseContent:
@@ -69,7 +69,8 @@ class Lookup:
 
     def swap(self, content: ReleaseContent) -> None:
         """Serve this release from now on."""
-        self._live = _Live(content)
+        with self._changing:
+            self._live = _Live(content)
 
     def hit(self, app: str, report_id: str) -> Answer | None:
         """The answer if it is ready."""
@@ -94,8 +95,9 @@ class Lookup:
         content = load(self._engine)
         if content is None:
             raise UnknownRelease("nothing has been published yet")
-        self._live = self._live or _Live(content)
-        return self._live
+        with self._changing:  # a newer one may have been swapped in meanwhile: it stays
+            self._live = self._live or _Live(content)
+            return self._live
 
     def fingerprint_of(self, report_id: str, content: ReleaseContent, app: str) -> Fingerprint:
         """The fingerprint of a stored report, canonicalised by today's tables."""
@@ -109,7 +111,7 @@ class Lookup:
 
     def _keep(self, live: _Live, key: tuple[str, str], made: Answer) -> None:
         """Remember the answer; the longest kept ones leave when the bound is reached."""
-        with self._keeping:
+        with self._changing:
             if key in live.answers:  # another thread computed the same bytes meanwhile
                 return
             live.size_bytes += len(made.body) + OVERHEAD_BYTES

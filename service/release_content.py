@@ -42,14 +42,17 @@ class ReleaseContent:
 
     @classmethod
     def from_bytes(cls, number: int, published_at: datetime, content: bytes) -> Self:
-        """The content of a stored release."""
-        raw = json.loads(zstandard.decompress(content))
-        models: dict[str, list[ModelSpec]] = {}
-        for spec in raw["models"]:
-            models.setdefault(spec["app"], []).append(ModelSpec.model_validate(spec))
-        documents = {document["app"]: PolicyDocument.model_validate(document) for document in raw["documents"]}
-        by_app = {app: tuple(specs) for app, specs in models.items()}
-        return cls(number, published_at, documents, by_app, raw["rankings"])
+        """The content of a stored release; raises ValueError where this installation cannot read it."""
+        try:
+            raw = json.loads(zstandard.decompress(content))
+            models: dict[str, list[ModelSpec]] = {}
+            for spec in raw["models"]:
+                models.setdefault(spec["app"], []).append(ModelSpec.model_validate(spec))
+            documents = {document["app"]: PolicyDocument.model_validate(document) for document in raw["documents"]}
+            by_app = {app: tuple(specs) for app, specs in models.items()}
+            return cls(number, published_at, documents, by_app, raw["rankings"])
+        except (KeyError, TypeError, zstandard.ZstdError) as error:
+            raise ValueError(f"release {number} cannot be read: {error!r}") from error
 
 
 def pack(documents: Iterable[PolicyDocument], models: Iterable[ModelSpec], rankings: Rankings) -> tuple[bytes, str]:

@@ -21,7 +21,9 @@ log = structlog.get_logger(__name__)
 
 def publish(engine: Engine, note: str, now: datetime) -> int:
     """Publish what is stored now (documents, models, newest rankings) as the next release; returns its number."""
-    with Session(engine) as session, session.begin():
+    # One snapshot for all that is read, taken once the lock is held: a release mixes no two states.
+    with Session(engine.execution_options(isolation_level="REPEATABLE READ")) as session, session.begin():
+        releases.begin_release(session)
         recommendation = releases.newest_recommendation(session)
         rankings = unpack_rankings(recommendation.rankings) if recommendation else {}
         documents = [document.in_force(now.date()) for document in models.all_policies(session).values()]

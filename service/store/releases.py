@@ -14,10 +14,16 @@ CHANNEL = "nnfleet_release"
 """The NOTIFY channel that tells every worker of a new release; the payload is its number."""
 
 
+def begin_release(session: Session) -> None:
+    """Wait until nobody else publishes. To be called before anything is read.
+
+    A publisher that read first and waited then would put its older content under the higher number.
+    """
+    session.execute(text("LOCK TABLE release IN EXCLUSIVE MODE"))
+
+
 def add_release(session: Session, content: bytes, digest: str, note: str, now: datetime) -> int:
     """Store the content under the next number and tell the workers when this transaction commits."""
-    # Two publishers at once: the second waits and gets the number after.
-    session.execute(text("LOCK TABLE release IN EXCLUSIVE MODE"))
     number = (session.exec(select(func.max(ReleaseRow.number))).one() or 0) + 1
     session.add(ReleaseRow(number=number, published_at=now, note=note, content_sha256=digest, content=content))
     session.flush()

@@ -1,0 +1,110 @@
+"""Releases under contention and in strange company: whole, in order, and never a reason to stop serving (R-F2)."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import zstandard
+from builders import make_model_json
+from conftest import Operator
+from sqlalchemy import Engine, text
+from sqlmodel import Session
+
+from service import clock
+from service.lookup import Lookup
+from service.releases import ReleaseWatcher, load, publish
+from service.settings import Settings
+from service.store import releases
+
+MODEL = "/v1/models/camera/segmentation"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
+
+
+def test_a_publisher_that_had_to_wait_publishes_what_is_stored_by_then(engine: Engine, operator: Operator) -> None:
+    operator.publish(latency_target_ms=20.0)
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'release'::regclass")
+    late = threading.Thread(target=publish, args=(engine, "late", clock.now()))
+    with Session(engine) as earlier, earlier.begin():
+        releases.begin_release(earlier)
+        late.start()
+        with engine.connect() as onlooker:
+            wait_for(lambda: onlooker.execute(waiting).scalar_one() == 1)
+        assert operator.send("PUT", MODEL, make_model_json(latency_target_ms=10.0)).status_code == 200
+    late.join(timeout=10)
+    content = load(engine, 2)
+    assert content is not None
+    assert [model.latency_target_ms for model in content.models["camera"]] == [10.0]
+
+
+def test_a_worker_that_loads_its_first_release_keeps_a_newer_one_it_heard_of_meanwhile(
+    engine: Engine, operator: Operator, known_report: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator.publish("first")
+    lookup = Lookup(engine, 1_000_000)
+
+    def slow_load(engine: Engine) -> Any:
+        content = load(engine, 1)
+        operator.publish("second")
+        newest = load(engine)
+        assert newest is not None
+        lookup.swap(newest)
+        return content
+
+    monkeypatch.setattr("service.lookup.load", slow_load)
+    assert json.loads(lookup.answer("camera", known_report).body)["release"] == 2
+    assert lookup.release == 2
+
+
+NEWER = {"documents": [{"app": "camera", "new": 1}], "models": [], "rankings": {}}
+UNREADABLE = {
+    "no zstd": b"junk",
+    "no JSON": zstandard.compress(b"junk"),
+    "no object": zstandard.compress(b"[]"),
+    "parts missing": zstandard.compress(b"{}"),
+    "a field of a newer installation": zstandard.compress(json.dumps(NEWER).encode()),
+}
+
+
+def store(engine: Engine, content: bytes) -> int:
+    with Session(engine) as session, session.begin():
+        return releases.add_release(session, content, "0" * 64, "strange", clock.now())
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_release_that_cannot_be_read_says_so(engine: Engine, content: bytes) -> None:
+    store(engine, content)
+    with pytest.raises(ValueError, match=r"."):
+        load(engine)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["at the start", "later"])
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_watcher_outlives_a_release_it_cannot_read(
+    engine: Engine, settings: Settings, operator: Operator, content: bytes, first: bool
+) -> None:
+    seen: list[int] = []
+    operator.publish("good")
+    watcher = ReleaseWatcher(engine, settings, lambda release: seen.append(release.number))
+    if first:
+        store(engine, content)
+        watcher.start()
+    else:
+        watcher.start()
+        store(engine, content)
+    try:
+        mended = operator.publish("mended")
+        wait_for(lambda: seen[-1:] == [mended])
+    finally:
+        watcher.stop()
+    assert 2 not in seen
