@@ -31,7 +31,7 @@ def _authenticate() -> None:
     """Denied unless the token is the one this installation was given; without one the API is shut."""
     token = services().settings.manage_token
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    if token is None or scheme.lower() != "bearer" or not hmac.compare_digest(given.encode(), token.encode()):
+    if not token or scheme.lower() != "bearer" or not hmac.compare_digest(given.encode(), token.encode()):
         raise Unauthenticated("send the management token: Authorization: Bearer …", field="Authorization")
 
 

@@ -42,10 +42,19 @@ def problem(status: int, code: str, detail: str, **members: Any) -> Response:
     return Response(json.dumps(body), status=status, content_type="application/problem+json")
 
 
+# What RFC 9110 asks for beside the status: how to authenticate, which encodings are taken.
+_HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
+    Unauthenticated: {"WWW-Authenticate": "Bearer"},
+    ingest.UnsupportedEncoding: {"Accept-Encoding": "gzip, zstd, identity"},
+}
+
+
 def problem_of(error: errors.NnfleetError) -> Response:
     """The problem document of one of our errors."""
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-    return problem(status, error.code, error.detail, field=error.field, limit=error.limit)
+    made = problem(status, error.code, error.detail, field=error.field, limit=error.limit)
+    made.headers.update(_HEADERS.get(type(error), {}))
+    return made
 
 
 def _http_problem(error: HTTPException) -> Response:

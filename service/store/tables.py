@@ -19,6 +19,8 @@ NAMING: Final = {
 }
 SQLModel.metadata.naming_convention = NAMING
 metadata: MetaData = SQLModel.metadata
+_JSONB_OR_NULL: Final = JSONB(none_as_null=True)
+"""Absent is SQL's NULL, not the JSON value of that name, which `IS NULL` would miss."""
 
 
 def _moment(*, nullable: bool = False) -> Any:
@@ -126,7 +128,7 @@ class ObservationRow(SQLModel, table=True):
     cache_hit: bool | None = None
     first_run_us: int | None = Field(default=None, sa_type=BigInteger)
     run_count: int | None = None
-    errors: dict[str, int] | None = Field(default=None, sa_column=Column(JSONB))
+    errors: dict[str, int] | None = Field(default=None, sa_column=Column(_JSONB_OR_NULL))
     timeouts: int | None = None
     fallbacks: int | None = None
     latency_min_us: int | None = Field(default=None, sa_type=BigInteger)
@@ -136,7 +138,7 @@ class ObservationRow(SQLModel, table=True):
     latency_sum_us: int | None = Field(default=None, sa_type=BigInteger)
     histogram_buckets: list[int] | None = Field(default=None, sa_column=Column(ARRAY(Integer)))
     histogram_counts: list[int] | None = Field(default=None, sa_column=Column(ARRAY(Integer)))
-    conditions: dict[str, Any] | None = Field(default=None, sa_column=Column(JSONB))
+    conditions: dict[str, Any] | None = Field(default=None, sa_column=Column(_JSONB_OR_NULL))
     thermal_after: int | None = None
     golden_checks: int | None = None
     golden_passed: int | None = None

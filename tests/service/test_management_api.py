@@ -26,8 +26,9 @@ def test_without_the_token_every_door_is_shut(client: FlaskClient, method: str, 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "unauthenticated")
 
 
-def test_an_installation_without_a_token_is_shut_to_all(settings: Settings, engine: Engine) -> None:
-    app = create_app(Settings(settings.database_url), engine)
+@pytest.mark.parametrize("token", [None, ""])
+def test_an_installation_without_a_token_is_shut_to_all(settings: Settings, engine: Engine, token: str | None) -> None:
+    app = create_app(Settings(settings.database_url, manage_token=token), engine)
     answer = app.test_client().get(RELEASES, headers={"Authorization": "Bearer "})
     assert answer.status_code == 401
 
