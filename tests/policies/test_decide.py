@@ -110,6 +110,16 @@ def test_a_vendor_runtime_leads_where_it_loads_and_is_not_offered_where_nobody_k
         assert (lead(decision) == "int8.dlc.qnn") is offered
 
 
+@pytest.mark.parametrize(("soc", "used"), [("SM8550", True), ("QCS6490", False), ("SM8350", False), ("SM7150", True)])
+def test_a_float_file_is_kept_from_an_npu_known_to_compute_in_integers_only(soc: str, used: bool) -> None:
+    phone = make_fingerprint(device={"soc_model": soc}, nnapi=None, runtimes={"qnn": "loaded"})
+    files = [make_variant("fp32", "dlc"), make_variant("int8", "dlc"), make_variant("fp32", "tflite")]
+    decision = decided(phone, variants=files)
+    assert codes(decision)["fp32.dlc.qnn"] == ("leads" if used else "not-used")
+    assert codes(decision)["int8.dlc.qnn"] == "leads"
+    assert lead(decided(phone, variants=[files[0], files[2]])) == ("fp32.dlc.qnn" if used else "fp32.tflite.cpu")
+
+
 def test_a_transformer_tries_the_vendors_runtime_first() -> None:
     graph = chain(*["CONV_2D"] * 20, activation="int8").to_json()
     phone = make_fingerprint(runtimes={"edgetpu": "loaded"})

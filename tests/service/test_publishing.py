@@ -66,6 +66,32 @@ def test_a_worker_that_loads_its_first_release_keeps_a_newer_one_it_heard_of_mea
     assert lookup.release == 2
 
 
+def test_answers_while_releases_change_are_each_of_one_release(
+    engine: Engine, operator: Operator, known_report: str
+) -> None:
+    contents = [load(engine, operator.publish(latency_target_ms=float(number))) for number in (1, 2)]
+    lookup = Lookup(engine, 1_000_000)
+    stop = threading.Event()
+
+    def publish_in_a_loop() -> None:
+        while not stop.is_set():
+            for content in contents:
+                assert content is not None
+                lookup.swap(content)
+
+    publisher = threading.Thread(target=publish_in_a_loop)
+    publisher.start()
+    try:
+        answers = [lookup.answer("camera", known_report) for _ in range(200)]
+    finally:
+        stop.set()
+        publisher.join(timeout=10)
+    documents = [json.loads(answer.body) for answer in answers]
+    assert {d["release"] for d in documents} == {1, 2}
+    assert all(d["models"]["segmentation"]["latency_target_ms"] == d["release"] for d in documents)
+    assert len({answer.etag for answer in answers}) == 2
+
+
 NEWER = {"documents": [{"app": "camera", "new": 1}], "models": [], "rankings": {}}
 UNREADABLE = {
     "no zstd": b"junk",
