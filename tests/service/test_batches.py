@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+import zstandard
 from builders import MIB, make_attempt, make_observation, make_report
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
@@ -38,6 +40,21 @@ def test_millions_of_records_are_refused_for_no_more_memory_than_their_bytes(
     finally:
         tracemalloc.stop()
     assert peak < 4 * len(plain)
+
+
+def test_one_line_over_the_limit_is_refused(engine: Engine) -> None:
+    with pytest.raises(TooManyRecords) as caught:
+        ingest(engine, b"1\n" * (MAX_RECORDS + 1), "", True, clock.now())
+    assert caught.value.limit == MAX_RECORDS
+
+
+@pytest.mark.parametrize(("encoding", "compress"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
+def test_a_body_that_inflates_a_thousandfold_within_the_limit_is_read_whole(
+    engine: Engine, encoding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    body = compress(b"[1" + b" " * (16 * MIB - 3) + b"]")
+    verdicts = ingest(engine, body, encoding, False, clock.now())
+    assert [rejected["index"] for rejected in verdicts.rejected] == [0]
 
 
 @pytest.mark.parametrize("body", [b" [1,]", b"[1", b"{}", b"17", b"", b" ", b"[1]]", b"null", b'"[1]"'])

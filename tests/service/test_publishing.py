@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -78,11 +79,12 @@ def test_answers_while_releases_change_are_each_of_one_release(
             for content in contents:
                 assert content is not None
                 lookup.swap(content)
+                time.sleep(0.001)
 
     publisher = threading.Thread(target=publish_in_a_loop)
     publisher.start()
     try:
-        answers = [lookup.answer("camera", known_report) for _ in range(200)]
+        answers = [lookup.answer("camera", known_report) for _ in range(100)]
     finally:
         stop.set()
         publisher.join(timeout=10)
@@ -115,13 +117,14 @@ def test_a_release_that_cannot_be_read_says_so(engine: Engine, content: bytes) -
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["at the start", "later"])
-@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_a_watcher_outlives_a_release_it_cannot_read(
-    engine: Engine, settings: Settings, operator: Operator, content: bytes, first: bool
+    engine: Engine, settings: Settings, operator: Operator, first: bool
 ) -> None:
+    content = UNREADABLE["a field of a newer installation"]
     seen: list[int] = []
     operator.publish("good")
-    watcher = ReleaseWatcher(engine, settings, lambda release: seen.append(release.number))
+    quick = replace(settings, watch_interval_s=0.05)
+    watcher = ReleaseWatcher(engine, quick, lambda release: seen.append(release.number))
     if first:
         store(engine, content)
         watcher.start()

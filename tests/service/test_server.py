@@ -47,7 +47,8 @@ def upload(server: str) -> None:
 
 def releases_seen(server: str) -> set[int]:
     """By connections that are not kept, so that the kernel hands them to either worker."""
-    return {httpx.get(server + PATH).raise_for_status().json()["release"] for _ in range(ENOUGH)}
+    with httpx.Client(limits=httpx.Limits(max_keepalive_connections=0)) as phones:
+        return {phones.get(server + PATH).raise_for_status().json()["release"] for _ in range(ENOUGH)}
 
 
 @pytest.fixture

@@ -1,0 +1,61 @@
+"""Settings: read from the environment once, and handed on to child processes unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.settings import Settings, child_environment, state_folder, stated_manage_token
+from service.store.embedded import database
+
+URL = "postgresql://db.example/nnfleet"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(URL),
+        Settings(URL, "secret", pool_size=3, lookup_cache_bytes=17, watch_interval_s=0.25, log_level="error"),
+    ],
+)
+def test_a_child_process_is_set_up_as_its_parent(settings: Settings) -> None:
+    assert Settings.from_environment(settings.to_environment()) == settings
+
+
+def test_the_database_has_to_be_named() -> None:
+    with pytest.raises(KeyError):
+        Settings.from_environment({})
+
+
+def test_an_empty_token_is_none() -> None:
+    assert Settings.from_environment({"NNFLEET_DATABASE_URL": URL, "NNFLEET_MANAGE_TOKEN": ""}).manage_token is None
+
+
+def test_a_child_keeps_what_else_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELSEWHERE", "kept")
+    monkeypatch.setenv("NNFLEET_DATABASE_URL", "postgresql://other/")
+    environment = child_environment(Settings(URL))
+    assert (environment["ELSEWHERE"], environment["NNFLEET_DATABASE_URL"]) == ("kept", URL)
+
+
+def test_state_lies_where_it_is_stated_else_in_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NNFLEET_HOME", "/srv/nnfleet")
+    assert state_folder() == Path("/srv/nnfleet")
+    monkeypatch.delenv("NNFLEET_HOME")
+    assert state_folder() == Path.home() / ".local/share/nnfleet"
+
+
+def test_a_database_that_is_named_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NNFLEET_DATABASE_URL", URL)
+    with database(tmp_path / "unused") as url:
+        assert url == URL
+    assert not (tmp_path / "unused").exists()
+
+
+@pytest.mark.parametrize(("stated", "token"), [("secret", "secret"), ("", None)])
+def test_the_token_is_the_one_an_operator_named(
+    monkeypatch: pytest.MonkeyPatch, stated: str, token: str | None
+) -> None:
+    monkeypatch.setenv("NNFLEET_MANAGE_TOKEN", stated)
+    assert stated_manage_token() == token
