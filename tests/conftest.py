@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import hypothesis
 import pytest
-from builders import make_model_json, make_report
+from builders import make_report
 from flask.testing import FlaskClient
+from operating import TOKEN, Operator
 from sqlalchemy import Engine, text
 
 from policies.report import report_id
@@ -21,8 +21,6 @@ from service.store.engine import make_engine
 # Machines are shared: how long an example takes says nothing about the code.
 hypothesis.settings.register_profile("shared-machine", deadline=None)
 hypothesis.settings.load_profile("shared-machine")
-
-TOKEN = "t"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -69,28 +67,6 @@ def client(settings: Settings, engine: Engine) -> FlaskClient:
     from service.app import create_app  # here: tests of pure code need no web application
 
     return create_app(settings, engine).test_client()
-
-
-class Operator:
-    """The management API with its token."""
-
-    def __init__(self, client: FlaskClient) -> None:
-        self._client = client
-
-    def send(self, method: str, path: str, body: Any = None) -> Any:
-        return self._client.open(path, method=method, json=body, headers={"Authorization": f"Bearer {TOKEN}"})
-
-    def publish(self, note: str = "first", policy: dict[str, Any] | None = None, **model: Any) -> int:
-        """Register the model, state the policy, publish both; returns the release."""
-        document = {"schema": 1, "app": "camera"} | (policy or {})
-        for path, body in (
-            ("/v1/models/camera/segmentation", make_model_json(**model)),
-            ("/v1/policies/camera", document),
-        ):
-            answer = self.send("PUT", path, body)
-            assert answer.status_code == 200, answer.text
-        number: int = self.send("POST", "/v1/releases", {"note": note}).get_json()["release"]
-        return number
 
 
 @pytest.fixture

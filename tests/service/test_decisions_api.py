@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from builders import deny, make_report
-from conftest import Operator
 from flask.testing import FlaskClient
+from operating import Operator
 from sqlalchemy import Engine
 from werkzeug.test import Client
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from builders import make_attempt, make_fingerprint, make_observation, make_report
-from conftest import Operator
 from flask.testing import FlaskClient
+from operating import Operator
 from sqlalchemy import Engine
 from sqlmodel import Session
 

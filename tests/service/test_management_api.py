@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from builders import deny, make_model_json, make_variant
-from conftest import TOKEN, Operator
 from flask.testing import FlaskClient
+from operating import TOKEN, Operator
 from sqlalchemy import Engine
 
 from service import clock

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import zstandard
 from builders import make_model_json
-from conftest import Operator
+from operating import Operator
 from sqlalchemy import Engine, text
 from sqlmodel import Session
 

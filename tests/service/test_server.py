@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from builders import make_model_json, make_report
-from conftest import TOKEN
+from operating import TOKEN
 from sqlalchemy import Engine
 from sqlmodel import Session, select
 
