@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
+import psycopg
 import structlog
 from flask import Flask, Response, json
 from sqlalchemy.exc import OperationalError
@@ -83,5 +84,6 @@ def register(app: Flask) -> None:
     app.register_error_handler(errors.NnfleetError, problem_of)
     app.register_error_handler(HTTPException, _http_problem)
     app.register_error_handler(OperationalError, _database_problem)
+    app.register_error_handler(psycopg.OperationalError, _database_problem)
     app.register_error_handler(PoolTimeout, _database_problem)
     app.register_error_handler(Exception, _unexpected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from flask.testing import FlaskClient
 
@@ -84,6 +85,15 @@ def test_a_database_that_is_away_is_a_503_with_a_wait() -> None:
     assert answer.headers["Retry-After"] == "5"
     assert away.get("/healthz").status_code == 200
     assert (away.get("/readyz").status_code, away.get("/readyz").get_json()["database"]) == (503, "down")
+
+
+def test_a_connection_that_breaks_while_records_are_copied_is_a_503_too(client: FlaskClient) -> None:
+    @client.application.get("/copying")
+    def _copying() -> str:
+        raise psycopg.OperationalError("the connection is lost")
+
+    answer = client.get("/copying")
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "database-unavailable")
 
 
 def test_what_nobody_foresaw_is_a_500_that_tells_nothing(client: FlaskClient) -> None:
