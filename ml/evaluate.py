@@ -23,7 +23,6 @@ from ml.tally import Tally
 
 METHOD: Final = "nnfleet"
 LEVELS: Final = (0.8, 0.95)
-CALIBRATION_FOLDS: Final = 4
 PROTOCOLS: Final = (*SPLITS, "adaptive")
 
 Progress = Callable[[str], None]
@@ -38,17 +37,18 @@ class Learner:
     """The estimator under test. A base is fitted once, however many questions share it, and calibrated for seed 0."""
 
     model: LatencyModel = field(default_factory=LatencyModel)
-    intervals: Intervals | None = None
-    base_key: str = ""
+    intervals: list[Intervals] = field(default_factory=list)
+    fitted: tuple[str, int] | None = None
 
     def predict(self, question: Question) -> tuple[Numbers, Numbers, Numbers]:
         """Decision score, mean and sd of log latency of the question's cells."""
-        if question.base_key != self.base_key:
-            self.model = LatencyModel(random_state=question.seed).fit(question.base, universe=question.cells)
-            self.base_key = question.base_key
+        key = question.base_key, question.seed
+        if self.fitted != key:
             fresh = LatencyModel(random_state=question.seed)
-            calibrated = question.seed == 0 and len(np.unique(question.groups)) > 1
-            self.intervals = calibrate(fresh, question.base, question.groups, CALIBRATION_FOLDS) if calibrated else None
+            self.intervals = []
+            if question.seed == 0 and len(np.unique(question.groups)) > 1:
+                self.intervals = calibrate(fresh, question.base, question.groups, question.rehearsals)
+            self.model, self.fitted = fresh.fit(question.base, universe=question.cells), key
         model = self.model.add(question.extra) if len(question.extra) else self.model
         mean, sd = model.predict(question.cells, return_std=True)
         known = concatenate(question.base, question.extra)
@@ -56,11 +56,12 @@ class Learner:
         guarded = unmeasured_model & ~np.isin(question.cells.arm, safe_arms(known))
         return decision_score(mean, sd, question.observed, guarded), mean, sd
 
-    def half_widths(self, cells: Table, sd: Numbers) -> tuple[Numbers, Numbers] | None:
+    def half_widths(self, question: Question, sd: Numbers) -> tuple[Numbers, Numbers] | None:
         """Half widths of the 80 % and 95 % intervals, None where the base was not calibrated."""
-        if self.intervals is None:
+        if not self.intervals:
             return None
-        narrow, wide = (self.intervals.half_width(cells, sd, level) for level in LEVELS)
+        intervals = self.intervals[question.stage]
+        narrow, wide = (intervals.half_width(question.cells, sd, level) for level in LEVELS)
         return narrow, wide
 
 
@@ -102,7 +103,7 @@ def _judge(trial: Trial, learner: Learner, tally: Tally) -> None:
     for name, found in scored.items():
         tally.add(trial.setting, name, choose(answer.log_ms, found, unit, answer.judged))
     unknown = answer.judged & ~question.observed
-    half_widths = learner.half_widths(question.cells, sd)
+    half_widths = learner.half_widths(question, sd)
     if half_widths is not None and unknown.any():
         error = np.abs(answer.log_ms - mean)[unknown]
         narrow, wide = (width[unknown] for width in half_widths)

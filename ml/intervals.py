@@ -6,10 +6,11 @@ groups (chipsets, model families, cells) are held out as they are in use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ml.latency import LatencyModel
@@ -33,17 +34,43 @@ class Intervals:
         return factors * np.hypot(sd, self.noise_sd)
 
 
-def calibrate(model: LatencyModel, X: Table, groups: Index, folds: int = 5, seed: int = 0) -> Intervals:
-    """Scores of rows X by refitting `model` without each fold of whole `groups` (one number a row)."""
+def calibrate(
+    model: LatencyModel,
+    X: Table,
+    groups: Index,
+    given: Sequence[NDArray[np.bool_]] = (),
+    folds: int = 4,
+    seed: int = 0,
+) -> list[Intervals]:
+    """Intervals from rows X, by refitting `model` without each fold of whole `groups` (one number a row).
+
+    `given` rehearses how the intervals will be used: each mask names rows that are measured even though their group
+    is held out, and gets its own intervals, scored on the other rows. No mask: one, with nothing given.
+    """
+    given = given or (np.zeros(len(X), dtype=np.bool_),)
     names, group = np.unique(groups, return_inverse=True)
     fold = (np.random.default_rng(seed).permutation(len(names)) % folds)[group]
-    score = np.zeros(len(X))
-    for held in range(min(folds, len(names))):
+    scores = np.full((len(given), len(X)), np.nan)
+    for held in range(folds):
         out = fold == held
-        kept = X.take(~out)
-        mean, sd = clone(model).fit(kept, universe=X.take(out)).predict(X.take(out), return_std=True)
-        score[out] = np.abs(X.log_ms[out] - mean) / np.hypot(sd, model.noise_sd)
-    return intervals_of(X, score, model.noise_sd)
+        if out.any() and not out.all():
+            fitted = clone(model).fit(X.take(~out), universe=_without_latency(X.take(out)))
+            for score, mask in zip(scores, given, strict=True):
+                _score_fold(fitted, X, out & mask, out & ~mask, score)
+    return [intervals_of(X.take(np.isfinite(score)), score[np.isfinite(score)], model.noise_sd) for score in scores]
+
+
+def _score_fold(
+    fitted: LatencyModel, X: Table, known: NDArray[np.bool_], asked: NDArray[np.bool_], score: Numbers
+) -> None:
+    if asked.any():
+        model = fitted.add(X.take(known)) if known.any() else fitted
+        mean, sd = model.predict(X.take(asked), return_std=True)
+        score[asked] = np.abs(X.log_ms[asked] - mean) / np.hypot(sd, model.noise_sd)
+
+
+def _without_latency(X: Table) -> Table:
+    return replace(X, latency_ms=np.full(len(X), np.nan))
 
 
 def intervals_of(X: Table, score: Numbers, noise_sd: float) -> Intervals:

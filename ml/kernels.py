@@ -23,7 +23,7 @@ Matrix = NDArray[np.float64]
 class Term(NamedTuple):
     """Kernels of one product.
 
-    chipset in {"", same, near}, model in {"", same, family, task, size}, arm in {"", same, precision, path}
+    chipset in {"", same, near}, model in {"", same, family, task, size, alike}, arm in {"", same, precision, path}
     """
 
     chipset: str
@@ -43,13 +43,23 @@ TERMS: Final = tuple(
         *("same··same", "same··precision", "near··same", "near··precision", "near··path"),
         *("·same·same", "·same·precision", "·same·path", "·family·same", "·family·precision", "·family·path"),
         *("·task·same", "·task·precision", "·size·precision", "·size·path"),
+        *("·alike·", "·alike·same", "·alike·precision", "·alike·path"),
         *("same·same·", "near·same·", "near·family·", "near·size·"),
         *("near·same·same", "near·same·precision", "same·same·precision", "same·same·path"),
         *("near·family·precision", "near·task·precision", "near·size·precision", "same·same·same"),
     )
 )
 
-CHIP_LENGTHS: Final = MappingProxyType({"chip_npu": 4.0, "chip_fp16": 0.5, "chip_year": 4.0, "chip_tier": 0.7})
+CHIP_LENGTHS: Final = MappingProxyType(
+    {
+        "chip_npu": 4.0,
+        "chip_npu_version": 4.0,
+        "chip_fp16": 0.5,
+        "chip_npu_fp16": 0.5,
+        "chip_year": 4.0,
+        "chip_tier": 0.7,
+    }
+)
 """Differences at which chipsets stop to resemble each other; other numeric features take one standard deviation."""
 
 CATEGORY_WEIGHT: Final = 0.5
@@ -84,11 +94,13 @@ class Encoder:
         categories = {name: tuple(np.unique(column[column != ""]).tolist()) for name, column in texts.items()}
         sizes = _log_params(table)
         known = sizes[np.isfinite(sizes)]
+        has_task = bool((_text(table, "task") != "").any())
         facts = {
             "near": bool(lengths or categories),
             "family": bool((_text(table, "family") != "").any()),
-            "task": bool((_text(table, "task") != "").any()),
+            "task": has_task,
             "size": known.size > 0,
+            "alike": has_task and known.size > 0,
             "precision": bool((arm_part(table, "precision") != "").any()),
             "path": bool((arm_path(table) != "").any()),
         }
@@ -160,9 +172,9 @@ class Space:
         return self._known(kernels)
 
     def model_kernels(self) -> dict[str, Matrix]:
-        """`same`, equal `family`, equal `task`, and `size`: squared exponential of the logarithm of parameters."""
-        size = _squared_exponential(self.size_coordinates)
-        features = {"family": _equal(self.families), "task": _equal(self.tasks), "size": size}
+        """`same`, equal `family`, equal `task`, `size`: squared exponential of log parameters, `alike`: task × size."""
+        task, size = _equal(self.tasks), _squared_exponential(self.size_coordinates)
+        features = {"family": _equal(self.families), "task": task, "size": size, "alike": task * size}
         return self._known(_identity(len(self.models)) | features)
 
     def arm_kernels(self) -> dict[str, Matrix]:

@@ -27,16 +27,21 @@ FAMILY_FOLDS: Final = 10
 class Question:
     """What a method sees: `base` and `extra` measurements, and `cells` to score (latencies hidden).
 
-    `base_key` names the base: questions with equal keys have the same base. `groups` numbers the rows of the base by
-    what is held out as a whole in this protocol, for calibration. `observed` marks cells that are also measured.
+    base_key : names the base; questions with equal keys and seeds have the same base.
+    observed : marks cells that are also measured.
+    groups : numbers the rows of the base by what this protocol holds out as a whole.
+    rehearsals : for each setting of the protocol a mask over the base: rows that would be measured although their
+        group is held out. `stage` is this setting's place among them.
     """
 
     base: Table
     base_key: str
-    groups: Index
     extra: Table
     cells: Table
     observed: NDArray[np.bool_]
+    groups: Index
+    rehearsals: tuple[NDArray[np.bool_], ...]
+    stage: int
     seed: int
 
 
@@ -70,14 +75,15 @@ def unseen_chipset(table: Table, seed: int) -> Iterator[Trial]:
     for chipset in np.unique(table.chipset).tolist():
         held = table.chipset == chipset
         base, test = table.take(~held), table.take(held)
-        groups = _numbers(base.chipset)
-        unit = test.units()
-        order = rng.permutation(len(test))
-        for probes in PROBES:
+        groups, unit, order = _numbers(base.chipset), test.units(), rng.permutation(len(test))
+        rehearsals = tuple(_some_of_each(groups, probes) for probes in PROBES)
+        for stage, probes in enumerate(PROBES):
             probed = np.isin(np.arange(len(test)), order[:probes])
             judged = ~np.isin(unit, unit[probed])
             if judged.any():
-                question = Question(base, f"{chipset}", groups, test.take(probed), hidden(test), probed, seed)
+                question = Question(
+                    base, chipset, test.take(probed), hidden(test), probed, groups, rehearsals, stage, seed
+                )
                 yield Trial(f"{probes} probes", question, Answer(test.log_ms, judged))
 
 
@@ -94,11 +100,13 @@ def unseen_model(table: Table, seed: int) -> Iterator[Trial]:
     for number in np.unique(fold).tolist():
         base, test = table.take(fold != number), table.take(fold == number)
         groups = _numbers(base.text.get("family", base.model))
-        for canaries in CANARIES:
+        rehearsals = tuple(np.isin(base.chipset, phones[:canaries]) for canaries in CANARIES)
+        for stage, canaries in enumerate(CANARIES):
             measured = np.isin(test.chipset, phones[:canaries])
             if not measured.all():
-                key = f"{seed}/{number}"
-                question = Question(base, key, groups, test.take(measured), hidden(test), measured, seed)
+                question = Question(
+                    base, f"{number}", test.take(measured), hidden(test), measured, groups, rehearsals, stage, seed
+                )
                 yield Trial(f"{canaries} lab phones", question, Answer(test.log_ms, ~measured))
 
 
@@ -108,11 +116,9 @@ def sparse(table: Table, seed: int) -> Iterator[Trial]:
     draw = rng.random(len(table))
     for percent in OBSERVED_PERCENT:
         observed = draw < percent / 100
-        base = table.take(observed)
-        groups = np.arange(len(base))
-        question = Question(
-            base, f"{seed}/{percent}", groups, table.take(np.zeros(0, np.intp)), hidden(table), observed, seed
-        )
+        base, nothing = table.take(observed), table.take(np.zeros(0, np.intp))
+        groups, rehearsal = np.arange(len(base)), np.zeros(len(base), np.bool_)
+        question = Question(base, f"{percent}", nothing, hidden(table), observed, groups, (rehearsal,), 0, seed)
         yield Trial(f"{percent} %", question, Answer(table.log_ms, np.ones(len(table), np.bool_)))
 
 
@@ -129,6 +135,15 @@ def lab_phones(table: Table, count: int) -> list[str]:
         seen[float(generation[number])] = turn + 1
         ranked.append((turn, len(ranked), str(names[number])))
     return [name for _, _, name in sorted(ranked)[:count]]
+
+
+def _some_of_each(groups: Index, count: int) -> NDArray[np.bool_]:
+    """Marks `count` random rows of each group."""
+    order = np.lexsort((np.random.default_rng(0).random(len(groups)), groups))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))[:-1]])
+    marks = np.zeros(len(groups), dtype=np.bool_)
+    marks[order] = np.arange(len(groups)) - starts[groups[order]] < count
+    return marks
 
 
 def _numbers(names: NDArray[np.str_]) -> Index:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +21,20 @@ from scipy.optimize import minimize
 from ml.kernels import TERMS, Cells, Matrix, Space
 from ml.table import Numbers, Table, TableError, decision_subset, read_table
 
-PRIOR_VARIANCE = 0.02
-PRIOR_LOG_SD = 3.0
 BOUNDS = (float(np.log(1e-6)), float(np.log(20.0)))
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Log-normal prior of variances: the centre of each term by label, `other` for the rest, and one spread."""
+
+    variances: Mapping[str, float]
+    other: float
+    log_sd: float
+
+
+WIDE: Final = Prior({}, 0.02, 3.0)
+"""Knows next to nothing; keeps terms that the data do not need near zero."""
 
 
 class Evidence:
@@ -30,7 +44,7 @@ class Evidence:
     (chipset, arm) pair and model kernel, so that 36 terms cost about as much as five.
     """
 
-    def __init__(self, table: Table, noise_sd: float) -> None:
+    def __init__(self, table: Table, noise_sd: float, prior: Prior = WIDE) -> None:
         space = Space.of(table)
         cells = space.codes(table)
         chip, model, arm = space.chip_kernels(), space.model_kernels(), space.arm_kernels()
@@ -42,6 +56,8 @@ class Evidence:
         self.models = {name: _outer(kernel, cells.model) for name, kernel in model.items()}
         self.centred = table.log_ms - table.log_ms.mean()
         self.noise = noise_sd**2
+        self.centre = np.log([prior.variances.get(term.label, prior.other) for term in self.terms])
+        self.log_sd = prior.log_sd
 
     def __call__(self, theta: Numbers) -> tuple[float, Numbers]:
         """Value and gradient."""
@@ -57,9 +73,9 @@ class Evidence:
         outer = cho_solve(factor, np.eye(len(alpha)), check_finite=False) - np.outer(alpha, alpha)
         gathered = {name: self._gather(outer * kernel) for name, kernel in self.models.items()}
         slope = [0.5 * np.vdot(gathered[t.model], table) for t, table in zip(self.terms, self.tables, strict=True)]
-        away = (theta - np.log(PRIOR_VARIANCE)) / PRIOR_LOG_SD
+        away = (theta - self.centre) / self.log_sd
         value = 0.5 * self.centred @ alpha + np.log(np.diag(factor[0])).sum() + 0.5 * away @ away
-        return float(value), variances * np.array(slope) + away / PRIOR_LOG_SD
+        return float(value), variances * np.array(slope) + away / self.log_sd
 
     def _of(self, model: str, variances: Numbers) -> list[tuple[float, Matrix]]:
         known = zip(self.terms, variances.tolist(), self.tables, strict=True)
@@ -72,15 +88,19 @@ class Evidence:
 
 
 def refit(
-    table: Table, rows: int = 1300, seed: int = 0, iterations: int = 40, noise_sd: float = 0.07
+    table: Table,
+    rows: int = 1300,
+    seed: int = 0,
+    iterations: int = 40,
+    noise_sd: float = 0.07,
+    prior: Prior = WIDE,
 ) -> dict[str, float]:
     """Variances by term label. Half of the rows are whole models, so that what happens within one is visible."""
     chosen = table.take(_subset(table, rows, np.random.default_rng(seed)))
-    evidence = Evidence(chosen, noise_sd)
-    start = np.full(len(evidence.terms), np.log(PRIOR_VARIANCE))
-    found = minimize(
-        evidence, start, jac=True, method="L-BFGS-B", bounds=[BOUNDS] * len(start), options={"maxiter": iterations}
-    )
+    evidence = Evidence(chosen, noise_sd, prior)
+    bounds = [BOUNDS] * len(evidence.terms)
+    start = np.clip(evidence.centre, *BOUNDS)
+    found = minimize(evidence, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": iterations})
     return {term.label: float(v) for term, v in zip(evidence.terms, np.exp(found.x), strict=True)}
 
 
