@@ -1,0 +1,196 @@
+"""Rankings: what is known leads, what breaks a limit is out with its reason, what nobody measured is treated with care."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ml.coverage_prior import coverage_log_cost
+from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
+from ml.recommend import RankedArm, Ranking, Rankings, decision_score, ladder, recommend, safe_arms
+from ml.table import Table, concatenate
+
+ARMS = ("fp32.tflite.cpu", "fp16.tflite.gpu", "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu")
+
+
+def make_fleet(classes: int = 6, models: int = 4, log_costs: tuple[float, ...] = (2.0, 1.0, 0.0, 1.5)) -> Table:
+    """Every cell of a small fleet whose NPU is fastest everywhere."""
+    chip, name, arm = (grid.ravel() for grid in np.meshgrid(range(classes), range(models), range(4), indexing="ij"))
+    level = 0.2 * chip + 0.5 * name + np.array(log_costs)[arm]
+    return Table.of(
+        {
+            "chipset": [f"class{n}" for n in chip],
+            "model": [f"model{n}" for n in name],
+            "arm": [ARMS[n] for n in arm],
+            "latency_ms": np.exp(level),
+            "family": [f"f{n % 2}" for n in name],
+            "chip_year": 2018.0 + chip,
+        }
+    )
+
+
+def rank(measured: Table, cells: Table, reports: int = 5, **facts: list[float]) -> Rankings:
+    columns = {name: np.asarray(column, dtype=np.float64) for name, column in facts.items()}
+    return recommend(measured, cells, reports=np.full(len(measured), reports), facts=CellFacts(columns))
+
+
+def none_of(table: Table) -> Table:
+    return table.take(np.zeros(0, dtype=np.intp))
+
+
+def constant(cells: Table, value: float, arm: str = "", other: float = np.nan) -> list[float]:
+    return [value if arm in {"", name} else other for name in cells.arm.tolist()]
+
+
+def test_a_measured_fleet_is_ranked_by_what_was_measured() -> None:
+    fleet = make_fleet()
+    for ranking in rank(fleet, fleet):
+        assert [arm.arm for arm in ranking.arms] == [ARMS[2], ARMS[1], ARMS[3], ARMS[0]]
+        assert ranking.arms[0].best_probability > 0.99
+        assert ranking.measured
+
+
+def test_a_new_class_inherits_the_order_of_those_like_it() -> None:
+    fleet = make_fleet()
+    known = fleet.take(fleet.chipset != "class3")
+    leaders = [ranking.arms[0] for ranking in rank(known, fleet) if ranking.device_class == "class3"]
+    assert {arm.arm for arm in leaders} == {ARMS[2]}
+    assert {arm.reports for arm in leaders} == {0}
+
+
+def test_an_arm_over_the_accuracy_budget_is_out_with_that_reason() -> None:
+    fleet = make_fleet()
+    found = rank(
+        fleet,
+        fleet,
+        accuracy_drop=constant(fleet, 0.05, ARMS[2]),
+        max_accuracy_drop=constant(fleet, 0.01),
+    )
+    for ranking in found:
+        assert [(arm.arm, arm.excluded) for arm in ranking.excluded] == [(ARMS[2], Exclusion.ACCURACY)]
+        assert ranking.arms[0].arm == ARMS[1]
+        assert sum(arm.best_probability for arm in ranking.arms) == pytest.approx(1.0)
+
+
+def test_an_unknown_accuracy_is_no_reason_to_put_an_arm_out() -> None:
+    fleet = make_fleet(2, 2)
+    assert all(not ranking.excluded for ranking in rank(fleet, fleet, max_accuracy_drop=constant(fleet, 0.01)))
+
+
+def test_golden_failures_and_errors_put_an_arm_out_only_when_there_are_several() -> None:
+    facts = CellFacts(
+        {
+            "golden_checks": np.array([10.0, 10.0, 0.0, 0.0, np.nan]),
+            "golden_failures": np.array([1.0, 9.0, 0.0, 0.0, np.nan]),
+            "runs": np.array([500.0, 500.0, 500.0, 500.0, np.nan]),
+            "errors": np.array([0.0, 0.0, 2.0, 60.0, np.nan]),
+        }
+    )
+    assert exclusions(facts, 5, Limits()).tolist() == ["", "golden_check_fails", "", "error_rate_over_limit", ""]
+
+
+@given(trials=st.integers(1, 1000), share=st.floats(0, 1))
+def test_a_lower_bound_lies_between_zero_and_the_share(trials: int, share: float) -> None:
+    failures = float(int(share * trials))
+    bound = wilson_lower(np.array([failures]), np.array([float(trials)]))[0]
+    assert -1e-12 <= bound <= failures / trials + 1e-12
+
+
+def test_start_up_and_errors_are_part_of_the_cost() -> None:
+    fleet = make_fleet(3, 3)
+    plain = rank(fleet, fleet)
+    slow = rank(fleet, fleet, startup_ms=constant(fleet, 1000.0, ARMS[2], 0.0), runs=constant(fleet, 1000.0))
+    assert next(iter(plain)).arms[0].arm == ARMS[2]
+    assert next(iter(slow)).arms[-1].arm == ARMS[2]
+
+
+def test_the_chance_to_meet_a_target_falls_with_latency_and_is_unknown_without_one() -> None:
+    fleet = make_fleet(3, 3)
+    with_target = next(iter(rank(fleet, fleet, target_ms=constant(fleet, 3.0))))
+    chances = [arm.target_probability for arm in with_target.arms]
+    assert chances == sorted(chances, reverse=True)
+    assert np.isnan(next(iter(rank(fleet, fleet))).arms[0].target_probability)
+
+
+def test_with_no_observation_at_all_every_arm_is_still_ranked() -> None:
+    fleet = make_fleet(2, 2)
+    rankings = list(rank(none_of(fleet), fleet))
+    assert [len(ranking.arms) for ranking in rankings] == [4] * 4
+    assert not any(ranking.measured for ranking in rankings)
+
+
+def test_for_a_model_nobody_measured_an_arm_that_was_a_disaster_elsewhere_comes_last() -> None:
+    fleet = make_fleet(12, 6, (0.8, 0.6, 0.0, 0.7))
+    latency = fleet.latency_ms.copy()
+    npu = np.flatnonzero(fleet.arm == ARMS[2])
+    latency[npu[::7]] *= 20  # fastest as a rule, now and then a fall-back
+    fleet = replace(fleet, latency_ms=latency)
+    known = fleet.take(fleet.model != "model5")
+    assert set(ARMS) - set(safe_arms(known).tolist()) == {ARMS[2]}
+    new = [ranking for ranking in rank(known, fleet) if ranking.model == "model5"]
+    assert new
+    for ranking in new:
+        assert ranking.arms[0].arm != ARMS[2]
+
+
+def test_a_guarded_arm_scores_behind_every_other() -> None:
+    score = decision_score(
+        np.array([0.0, 5.0]), np.array([0.1, 0.1]), np.array([False, False]), np.array([True, False])
+    )
+    assert score[0] > score[1]
+
+
+def test_populations_that_share_nothing_do_not_touch_each_other() -> None:
+    one, other = make_fleet(4, 3), make_fleet(3, 2)
+    other = replace(other, chipset=np.char.add(other.chipset, "x"), model=np.char.add(other.model, "x"))
+    alone = rank(one, one).mean
+    both = rank(concatenate(one, other), concatenate(one, other)).mean
+    assert np.allclose(alone, both[: len(one)], atol=1e-9)
+
+
+def test_the_order_of_observations_does_not_matter() -> None:
+    fleet = make_fleet()
+    order = np.random.default_rng(1).permutation(len(fleet))
+    assert np.allclose(rank(fleet, fleet).mean, rank(fleet.take(order), fleet).mean, atol=1e-9)
+
+
+def test_lengths_that_do_not_match_are_refused() -> None:
+    fleet = make_fleet(2, 2)
+    with pytest.raises(ValueError, match="lengths differ"):
+        recommend(fleet, fleet, reports=np.ones(3, dtype=np.intp))
+
+
+def test_partial_coverage_costs_before_anything_is_measured() -> None:
+    cost = coverage_log_cost(np.array([1.0, 0.97, 0.92, 0.75, 0.1, np.nan]))
+    assert (np.diff(cost[:5]) >= 0).all()
+    assert (cost[0], cost[5]) == (0.0, 0.0)
+
+
+def make_ranking(*arms: str) -> Ranking:
+    ranked = [RankedArm(arm, 1.0 + n, 1.0 + n, 0.1, 1, 0.0, 1.0, 0.0, Exclusion.NONE) for n, arm in enumerate(arms)]
+    return Ranking("c", "m", tuple(ranked), (), measured=True)
+
+
+def test_later_rungs_can_fail_in_another_way_and_the_last_is_the_cpu() -> None:
+    ranking = make_ranking(
+        "int8.tflite.qnn", "fp16.tflite.qnn", "fp16.tflite.gpu", "int8.tflite.cpu", "fp32.tflite.cpu"
+    )
+    assert ladder(ranking) == ("int8.tflite.qnn", "fp16.tflite.gpu", "int8.tflite.cpu")
+
+
+def test_without_another_delegate_another_format_is_tried() -> None:
+    ranking = make_ranking("int8.dlc.qnn", "fp32.dlc.qnn", "int8.tflite.qnn")
+    assert ladder(ranking, 2) == ("int8.dlc.qnn", "int8.tflite.qnn")
+
+
+def test_two_accelerators_of_one_delegate_are_two_ways_to_fail() -> None:
+    ranking = make_ranking("int8.tflite.nnapi.mtk-neuron", "fp16.tflite.nnapi.mtk-neuron", "int8.tflite.nnapi.mtk-dsp")
+    assert ladder(ranking, 2)[1] == "int8.tflite.nnapi.mtk-dsp"
+
+
+def test_no_allowed_arm_is_an_empty_ladder() -> None:
+    assert ladder(make_ranking()) == ()
