@@ -23,6 +23,9 @@ CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=86400, stale-
 OVERHEAD_BYTES: Final = 600
 """What an entry costs beside its body: keys, headers, the dictionary. Measured with tracemalloc, rounded up."""
 
+FINGERPRINTS_KEPT: Final = 2_048
+"""Fingerprints a worker remembers from release to release, some 20 kB each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -53,6 +56,8 @@ class Lookup:
         self._engine = engine
         self._cache_bytes = cache_bytes
         self._live: _Live | None = None
+        # A report never changes: its fingerprint outlives releases.
+        self._fingerprints: dict[str, Fingerprint] = {}
         self._changing = Lock()
 
     @property
@@ -103,11 +108,19 @@ class Lookup:
         """The fingerprint of a stored report, canonicalised by today's tables."""
         if app not in content.documents:
             raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
+        known = self._fingerprints.get(report_id)
+        if known is not None:
+            return known
         with Session(self._engine) as session:
             body = reports.report_body(session, report_id)
         if body is None:
             raise UnknownReport("upload the report first: PUT /v1/reports/{report_id}", field="report_id")
-        return fingerprint(parse_report(body))
+        facts = fingerprint(parse_report(body))
+        with self._changing:
+            self._fingerprints[report_id] = facts
+            if len(self._fingerprints) > FINGERPRINTS_KEPT:
+                del self._fingerprints[next(iter(self._fingerprints))]
+        return facts
 
     def _keep(self, live: _Live, key: tuple[str, str], made: Answer) -> None:
         """Remember the answer; the longest kept ones leave when the bound is reached."""

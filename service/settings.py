@@ -50,6 +50,12 @@ class Settings:
         return values | ({"NNFLEET_MANAGE_TOKEN": self.manage_token} if self.manage_token else {})
 
 
+def process_settings(database_url: str, manage_token: str | None) -> Settings:
+    """Settings from this process's environment, with the database and the token that were found for it."""
+    token = {"NNFLEET_MANAGE_TOKEN": manage_token} if manage_token else {}
+    return Settings.from_environment({**os.environ, "NNFLEET_DATABASE_URL": database_url, **token})
+
+
 def stated_database_url() -> str | None:
     """The database an operator named, or None: then the embedded one is started."""
     return os.environ.get("NNFLEET_DATABASE_URL") or None

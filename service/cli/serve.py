@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from service.server import running_server
-from service.settings import Settings, state_folder, stated_manage_token
+from service.settings import Settings, process_settings, state_folder, stated_manage_token
 from service.store import schema
 from service.store.embedded import database
 from service.store.engine import make_engine
@@ -22,7 +22,7 @@ def serve(host: str, port: int, workers: int, data: Path | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with database(folder / "postgresql") as url:
         token = stated_manage_token() or _kept_token(folder / "manage-token")
-        settings = Settings(database_url=url, manage_token=token)
+        settings = process_settings(url, token)
         _migrate(settings)
         with running_server(settings, host=host, port=port, workers=workers) as address:
             typer.echo(f"nnfleet serves on {address}, console {address}/console/")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings, child_environment, state_folder, stated_manage_token
+from service.settings import Settings, child_environment, process_settings, state_folder, stated_manage_token
 from service.store.embedded import database
 
 URL = "postgresql://db.example/nnfleet"
@@ -26,6 +26,12 @@ def test_a_child_process_is_set_up_as_its_parent(settings: Settings) -> None:
 def test_the_database_has_to_be_named() -> None:
     with pytest.raises(KeyError):
         Settings.from_environment({})
+
+
+def test_a_served_process_takes_what_the_environment_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NNFLEET_POOL_SIZE", "3")
+    monkeypatch.setenv("NNFLEET_LOG_LEVEL", "error")
+    assert process_settings(URL, "secret") == Settings(URL, "secret", pool_size=3, log_level="error")
 
 
 def test_an_empty_token_is_none() -> None:
