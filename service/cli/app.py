@@ -96,7 +96,7 @@ def evaluate(
 @app.command()
 def demo(
     devices: Annotated[
-        int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 240 with --quick.")
+        int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 200 with --quick.")
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 4.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fleet and its noise.")] = 0,

@@ -27,7 +27,7 @@ from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
 
 DEVICES, ROUNDS = 2_000, 4
-QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 240, 4, 10
+QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10
 
 
 def demo(
