@@ -134,6 +134,11 @@ def parse_report(body: bytes, expected_id: str | None = None) -> CapabilityRepor
     raw = strict_json.loads(body, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     if expected_id is not None and report_id(body) != expected_id:
         raise DigestMismatch(f"the body has the digest {report_id(body)}", field="report_id")
+    return report_of(raw)
+
+
+def report_of(raw: Any) -> CapabilityReport:
+    """The report in a JSON value; raises UnitIdentifier or InvalidField, as `parse_report` does."""
     for path, text in identifiers(raw):
         raise UnitIdentifier(f"{path} {text}; a report describes a class of devices, not one of them", field=path)
     return validated(CapabilityReport, raw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from policies.assign import HASH
 from policies.decide import Decision, ModelDecision, Plan
@@ -13,6 +13,9 @@ from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.settings_of_arm import run_settings
 from policies.vocabulary import Workload
+
+MAIN_PLAN: Final = "main"
+"""The plan that holds where no situation matches."""
 
 
 def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
@@ -39,16 +42,20 @@ def _rfc3339(moment: datetime) -> str:
 
 
 def _model(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
-    main, *others = decided.plans
-    situations = [{"when": {"workload": plan.workload}, "plan": plan.workload} for plan in others]
-    named = {arm: plan.workload for plan in reversed(decided.plans) for split in plan.splits for arm in split.ladder}
+    others = decided.plans[1:]
+    situations = [{"when": {"workload": plan.workload}, "plan": plan_name(decided, plan)} for plan in others]
     return {
-        "situations": [*situations, {"when": {}, "plan": "main"}],
-        "plans": {"main": _plan(main)} | {plan.workload: _plan(plan) for plan in others},
-        "arms": {arm: _arm(decided, arm, workload, fingerprint) for arm, workload in sorted(named.items())},
+        "situations": [*situations, {"when": {}, "plan": MAIN_PLAN}],
+        "plans": {plan_name(decided, plan): _plan(plan) for plan in decided.plans},
+        "arms": arms_json(decided, fingerprint),
         "latency_target_ms": decided.model.latency_target_ms,
         "because": [_because(plan) for plan in decided.plans] + [{"deny": deny} for deny in decided.denied_by],
     }
+
+
+def plan_name(decided: ModelDecision, plan: Plan) -> str:
+    """What documents and observations call the plan."""
+    return MAIN_PLAN if plan is decided.plans[0] else plan.workload
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
@@ -61,6 +68,12 @@ def _plan(plan: Plan) -> dict[str, Any]:
 
 def _because(plan: Plan) -> Mapping[str, Any]:
     return {"rule": plan.rule, "workload": plan.workload} | {k: round(v, 4) for k, v in plan.evidence.items()}
+
+
+def arms_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, dict[str, Any]]:
+    """How to run each arm that a plan names, by id: its file, its delegate, its settings."""
+    named = {arm: plan.workload for plan in reversed(decided.plans) for split in plan.splits for arm in split.ladder}
+    return {arm: _arm(decided, arm, workload, fingerprint) for arm, workload in sorted(named.items())}
 
 
 def _arm(decided: ModelDecision, arm_id: str, workload: Workload, fingerprint: Fingerprint) -> dict[str, Any]:

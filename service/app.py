@@ -5,10 +5,11 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import devices, health, management, problems
+from service.api import decide, devices, health, management, problems
 from service.console import pages
 from service.context import Services
 from service.lookup import Lookup
+from service.past_releases import PastReleases
 from service.settings import Settings
 from service.store.engine import make_engine
 
@@ -17,8 +18,9 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     """The Flask application. It does not follow releases by itself: `service.wsgi` starts that in each worker."""
     app = Flask(__name__, static_folder=None)
     shared_engine = engine or make_engine(settings)
-    app.extensions["nnfleet"] = Services(shared_engine, settings, Lookup(shared_engine, settings.lookup_cache_bytes))
-    for blueprint in (devices.blueprint, management.blueprint, health.blueprint, pages.blueprint):
+    lookup = Lookup(shared_engine, settings.lookup_cache_bytes)
+    app.extensions["nnfleet"] = Services(shared_engine, settings, lookup, PastReleases(shared_engine))
+    for blueprint in (devices.blueprint, decide.blueprint, management.blueprint, health.blueprint, pages.blueprint):
         app.register_blueprint(blueprint)
     problems.register(app)
     return app

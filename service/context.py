@@ -8,16 +8,18 @@ from flask import current_app
 from sqlalchemy import Engine
 
 from service.lookup import Lookup
+from service.past_releases import PastReleases
 from service.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings and the live release of this worker."""
+    """Engine, settings, the live release of this worker and those before it."""
 
     engine: Engine
     settings: Settings
     lookup: Lookup
+    past_releases: PastReleases
 
 
 def services() -> Services:

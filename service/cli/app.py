@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from policies.errors import NnfleetError
+from policies.vocabulary import ThermalStatus, Workload
 
 app = typer.Typer(
     name="nnfleet",
@@ -62,6 +63,34 @@ def coverage(
     except (NnfleetError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
     typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+
+
+@app.command()
+def decide(
+    report: Annotated[Path, typer.Option(help="The phone's report, as JSON.", exists=True, dir_okay=False)],
+    app_name: Annotated[str, typer.Option("--app", help="The app that asks.")],
+    model: Annotated[str | None, typer.Option(help="One model; all of the app where none is named.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit id, for its bucket and split.")] = None,
+    workload: Annotated[Workload, typer.Option(help="How the app runs the model.")] = Workload.BURST,
+    thermal: Annotated[ThermalStatus | None, typer.Option(help="How hot the phone is.")] = None,
+    battery_saver: Annotated[bool | None, typer.Option(help="Whether the battery saver is on.")] = None,
+    release: Annotated[int | None, typer.Option(min=1, help="An older release instead of the newest.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy document instead of the database.", exists=True, dir_okay=False)
+    ] = None,
+    models: Annotated[
+        list[Path] | None, typer.Option(help="Models for --policy; may be repeated.", exists=True, dir_okay=False)
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print every arm, deny, estimate and share.")] = False,
+    data: DataFolder = None,
+    as_json: Json = False,
+) -> None:
+    """What a phone gets, and why: from the installation's releases, or from files alone."""
+    from service.cli.decide import Asked
+    from service.cli.decide import decide as run
+
+    moment = {"workload": workload, "thermal": thermal, "battery_saver": battery_saver, "unit_id": unit}
+    run(Asked(report, app_name, model, moment, release, policy, models or (), data), explain, as_json)
 
 
 @app.command()

@@ -137,22 +137,10 @@ class Interval:
     high: float
 
 
-Z_95 = 1.959964
-
-
-def bounds_ms(expected_ms: float, sd_log: float) -> tuple[float, float]:
-    """The 95 % interval of a log-normal estimate."""
-    spread = math.exp(Z_95 * sd_log)
-    return expected_ms / spread, expected_ms * spread
-
-
-def intervals(estimates: Sequence[tuple[float, float]]) -> list[Interval]:
-    """Places of (expected_ms, sd_log) estimates; all must be over 0 ms."""
+def intervals(estimates: Sequence[tuple[float, float, float]]) -> list[Interval]:
+    """Places of (expected, low, high) estimates in ms; all must be over 0 ms."""
     if not estimates:
         return []
-    limits = [bounds_ms(*estimate) for estimate in estimates]
-    to_x = _scale(math.log(min(low for low, _ in limits)), math.log(max(high for _, high in limits)), 3, 97)
-    return [
-        Interval(to_x(math.log(low)), to_x(math.log(expected)), to_x(math.log(high)))
-        for (expected, _), (low, high) in zip(estimates, limits, strict=True)
-    ]
+    logs = [(math.log(expected), math.log(low), math.log(high)) for expected, low, high in estimates]
+    to_x = _scale(min(low for _, low, _ in logs), max(high for *_, high in logs), 3, 97)
+    return [Interval(to_x(low), to_x(expected), to_x(high)) for expected, low, high in logs]

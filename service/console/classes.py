@@ -12,9 +12,10 @@ from sqlmodel import Session
 from policies.decide import Plan, decide_model
 from policies.fingerprint import Accelerator, Fingerprint
 from policies.vocabulary import Workload
-from service.console import class_search, stored_facts
-from service.console.live import live_release
+from service import stored_facts
+from service.console import class_search
 from service.context import services
+from service.live import live_release
 from service.release_content import ReleaseContent
 
 FILTER_TITLES: Final = {

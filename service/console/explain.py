@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
+from policies.asked import MAX_UNIT_CHARACTERS, Moment
 from policies.errors import InvalidField, NnfleetError, NotKnown, UnknownModel
+from policies.explain import Explanation
+from policies.explanation_json import chosen_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import MAX_BYTES, parse_report
 from policies.vocabulary import Workload
-from service.console import stored_facts
-from service.console.live import live_release
+from service import stored_facts
+from service.console.charts import Interval, intervals
 from service.console.paging import stated
-from service.console.trace import Trace, trace
 from service.context import services
+from service.explained import explained
+from service.live import live_release
 from service.release_content import ReleaseContent
-
-MAX_UNIT_CHARACTERS: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +45,27 @@ class Asked:
 
 @dataclass(slots=True)
 class _Answer:
-    """A trace, or what is wrong with which field ("report", "class", "pasted", "model", "workload")."""
+    """An explanation, or what is wrong with which field ("report", "class", "pasted", "model", "workload").
 
-    trace: Trace | None = None
+    `intervals` are the places of its learned estimates on a shared axis; `settings` those of the first rung, flat.
+    """
+
+    made: Explanation | None = None
+    release: int | None = None
+    intervals: list[Interval] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
     share_link: str | None = None
     errors: dict[str, str] = field(default_factory=dict)
     status: int = 200
 
 
 def page() -> ResponseReturnValue:
-    """The form, and the trace of the stored report or class that it names."""
+    """The form, and the explanation of the stored report or class that it names."""
     return _answered(_asked(request.args, pasted=None))
 
 
 def pasted() -> ResponseReturnValue:
-    """The trace of a report in the form."""
+    """The explanation of a report in the form."""
     # Browsers send line ends as CRLF; JSON does not mind.
     return _answered(_asked(request.form, pasted=request.form.get("pasted", "")))
 
@@ -91,12 +99,30 @@ def _explained(asked: Asked, content: ReleaseContent) -> _Answer:
     try:
         facts = _facts(asked)
         app, model = _model(asked.model, content)
-        workload = _workload(asked.workload)
-        made = trace(facts, content, app, model, workload, asked.unit)
+        moment = Moment(workload=_workload(asked.workload), unit_id=asked.unit or None)
+        [made] = explained(facts, content, app, model, moment)
     except NnfleetError as error:
         place, text = _placed(error, asked)
         return _Answer(errors={place: text}, status=404 if isinstance(error, NotKnown) else 422)
-    return _Answer(trace=made, share_link=_share_link(asked, made))
+    return _Answer(
+        made=made,
+        release=content.number,
+        intervals=intervals([(line.learned.expected_ms, line.low_ms, line.high_ms) for line in made.ranking]),
+        settings=_settings(made),
+        share_link=_share_link(asked, made),
+    )
+
+
+def _settings(made: Explanation) -> dict[str, Any]:
+    """Settings of the first rung, flat: "limits.run_timeout_ms" → value."""
+    settings = {name: value for name, value in (chosen_json(made) or {}).items() if name in _SHOWN}
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+_SHOWN: Final = ("options", "limits", "warmup_runs", "workarounds")
 
 
 def _facts(asked: Asked) -> Fingerprint:
@@ -126,7 +152,7 @@ def _workload(stated_workload: str) -> Workload:
         raise InvalidField(f"{stated_workload!r} is no workload: burst or sustained", field="workload") from None
 
 
-_OWN_FIELDS: Final = frozenset({"report", "class", "model", "workload"})
+_FORM_FIELD: Final = {"report_id": "report", "class": "class", "app": "model", "model": "model", "workload": "workload"}
 
 
 def _placed(error: NnfleetError, asked: Asked) -> tuple[str, str]:
@@ -134,14 +160,14 @@ def _placed(error: NnfleetError, asked: Asked) -> tuple[str, str]:
     if asked.pasted is not None and not (isinstance(error, NotKnown) or error.field == "workload"):
         inside = error.field and error.field not in error.detail
         return "pasted", f"{error.field}: {error.detail}" if inside else error.detail
-    return error.field if error.field in _OWN_FIELDS else "report", error.detail
+    return _FORM_FIELD.get(error.field or "", "report"), error.detail
 
 
-def _share_link(asked: Asked, made: Trace) -> str | None:
+def _share_link(asked: Asked, made: Explanation) -> str | None:
     """An address that shows the same again; None for what is not stored."""
     if asked.pasted is not None:
         return None
     phone = {"report": asked.report} if asked.report else {"class": asked.device_class}
-    choice = {"model": f"{made.model.app}/{made.model.name}", "workload": made.workload.value}
+    choice = {"model": f"{made.model.app}/{made.model.name}", "workload": made.moment.workload.value}
     unit = {"unit": asked.unit} if asked.unit else {}
     return url_for("console.explain", **phone, **choice, **unit, _external=True)

@@ -14,7 +14,7 @@ def of_report(session: Session, report_id: str) -> Fingerprint:
     """The facts of a report; raises UnknownReport."""
     body = reports.report_body(session, report_id)
     if body is None:
-        raise UnknownReport("no report of this id was uploaded", field="report")
+        raise UnknownReport("no report of this id was uploaded", field="report_id")
     return fingerprint(parse_report(body))
 
 

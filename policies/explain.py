@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from policies.arm import Arm, ModelSpec, executable_arms
+from policies.asked import Moment
 from policies.assign import bucket, choose
 from policies.decide import ModelDecision, Plan, Split, Verdict, decide_model
 from policies.default_rule import ArmCoverage
 from policies.document import Deny, PolicyDocument
-from policies.errors import UnknownApp, UnknownModel
 from policies.fingerprint import Fingerprint
-from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, RankedArm, Ranking
-from policies.settings_of_arm import run_settings
+from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
-from service.console.charts import Interval, bounds_ms, intervals
-from service.release_content import ReleaseContent
 
 _TAKEN_AWAY: Final = frozenset({"denied", "accuracy-budget", "excluded"})
+_Z_95: Final = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,11 @@ class ArmLine:
 
 @dataclass(frozen=True, slots=True)
 class RankLine:
-    """A learned estimate with its 95 % interval; `drawn` are its places on a shared axis. `usable`: not taken away."""
+    """A learned estimate with its 95 % interval, that of a log-normal. `usable`: the device has it, not taken away."""
 
     learned: RankedArm
     low_ms: float
     high_ms: float
-    drawn: Interval
     usable: bool
 
 
@@ -60,17 +58,16 @@ class SplitLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """Everything about the decision for one device, model and workload.
+class Explanation:
+    """Everything about the decision for one device, model and moment.
 
-    `plan` is None where nothing can run. `bucket` and `chosen` (index into `splits`) are None without a unit id.
-    `ladder` is the one served to the unit, or that of the largest split without a unit.
+    `plan` is None where nothing can run. `bucket` is None without a unit id; `chosen` (index into `splits`) is None
+    where a draw would need one. `ladder` is the one served, or that of the largest split where nobody was drawn.
     """
 
     facts: Fingerprint
-    release: int
-    model: ModelSpec
-    workload: Workload
+    decided: ModelDecision
+    moment: Moment
     plan: Plan | None
     arms: tuple[ArmLine, ...]
     ranking: tuple[RankLine, ...]
@@ -79,52 +76,50 @@ class Trace:
     bucket: int | None
     chosen: int | None
     ladder: tuple[str, ...]
-    settings: dict[str, Any]
+
+    @property
+    def model(self) -> ModelSpec:
+        """The model that is decided for."""
+        return self.decided.model
 
     @property
     def propensity(self) -> float | None:
-        """Chance that the arm this unit gets first was served."""
-        return self.splits[self.chosen].split.weight_bp / WHOLE_BP if self.chosen is not None else None
+        """Chance (0…1) that the arm served first was served, over all splits that it leads; None where none was."""
+        if self.chosen is None:
+            return None
+        led = (line.split.weight_bp for line in self.splits if line.split.ladder[0] == self.ladder[0])
+        return sum(led) / WHOLE_BP
 
 
-def trace(
-    facts: Fingerprint, content: ReleaseContent, app: str, model_name: str, workload: Workload, unit_id: str
-) -> Trace:
-    """The trace; raises UnknownApp or UnknownModel."""
-    document, model = _asked(content, app, model_name)
-    knowledge = content.knowledge(facts.driver_stack, app)
+def explain(
+    facts: Fingerprint, document: PolicyDocument, model: ModelSpec, knowledge: Knowledge, moment: Moment
+) -> Explanation:
+    """The explanation. Pure: the same values give the same answer, and it is the answer that `decide` gives."""
     decided = decide_model(facts, document, model, knowledge)
-    plan = decided.plan(workload) if decided.plans else None
+    plan = decided.plan(moment.workload) if decided.plans else None
     splits = plan.splits if plan else ()
-    number = bucket(plan.salt, unit_id) if plan and unit_id else None
-    chosen = choose([s.weight_bp for s in splits], number) if number is not None else None
+    number = bucket(plan.salt, moment.unit_id) if plan and moment.unit_id else None
+    chosen = _chosen(splits, number)
     ladder = splits[chosen].ladder if chosen is not None else _largest(splits)
-    arms = {arm.id: arm for arm in executable_arms(facts, model)}
-    return Trace(
+    return Explanation(
         facts=facts,
-        release=content.number,
-        model=model,
-        workload=workload,
+        decided=decided,
+        moment=moment,
         plan=plan,
-        arms=_arm_lines(arms.values(), decided, workload, ladder),
-        ranking=_rank_lines(knowledge.ranking(model.name, workload) or NOTHING_LEARNED, decided),
+        arms=_arm_lines(executable_arms(facts, model), decided, moment.workload, ladder),
+        ranking=_rank_lines(knowledge.ranking(model.name, moment.workload) or NOTHING_LEARNED, decided),
         denies=tuple(d for d in document.denies if d.id in decided.denied_by),
         splits=_split_lines(splits),
         bucket=number,
         chosen=chosen,
         ladder=ladder,
-        settings=_settings(arms, decided, facts, workload, ladder),
     )
 
 
-def _asked(content: ReleaseContent, app: str, name: str) -> tuple[PolicyDocument, ModelSpec]:
-    document = content.documents.get(app)
-    if document is None:
-        raise UnknownApp(f"release {content.number} has no app {app!r}", field="model")
-    model = next((m for m in content.models.get(app, ()) if m.name == name), None)
-    if model is None:
-        raise UnknownModel(f"release {content.number} has no model {name!r} of the app {app!r}", field="model")
-    return document, model
+def _chosen(splits: Sequence[Split], number: int | None) -> int | None:
+    if len(splits) == 1:  # nothing is drawn
+        return 0
+    return choose([split.weight_bp for split in splits], number) if number is not None else None
 
 
 def _largest(splits: tuple[Split, ...]) -> tuple[str, ...]:
@@ -156,27 +151,13 @@ def _arm_lines(
 
 def _rank_lines(ranking: Ranking, decided: ModelDecision) -> tuple[RankLine, ...]:
     ranked = [r for r in ranking.ranked if r.expected_ms > 0]
-    drawn = intervals([(r.expected_ms, r.sd_log) for r in ranked])
+    spread = [math.exp(_Z_95 * r.sd_log) for r in ranked]
     return tuple(
-        RankLine(r, *bounds_ms(r.expected_ms, r.sd_log), place, r.arm in decided.arms and r.arm not in ranking.excluded)
-        for r, place in zip(ranked, drawn, strict=True)
+        RankLine(r, r.expected_ms / s, r.expected_ms * s, r.arm in decided.arms and r.arm not in ranking.excluded)
+        for r, s in zip(ranked, spread, strict=True)
     )
 
 
 def _split_lines(splits: tuple[Split, ...]) -> tuple[SplitLine, ...]:
     ends = accumulate(split.weight_bp for split in splits)
     return tuple(SplitLine(s, end - s.weight_bp, end - 1) for s, end in zip(splits, ends, strict=True))
-
-
-def _settings(
-    arms: dict[str, Arm], decided: ModelDecision, facts: Fingerprint, workload: Workload, ladder: tuple[str, ...]
-) -> dict[str, Any]:
-    """Settings of the first rung, flat: "limits.run_timeout_ms" → value."""
-    if not ladder:
-        return {}
-    lead = ladder[0]
-    settings = run_settings(arms[lead], facts, workload, decided.expected_ms.get((workload, lead)))
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
-    return flat

@@ -1,0 +1,109 @@
+"""Explanation → JSON values: what `POST /v1/decide` answers and `nnfleet decide --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from policies.assign import HASH
+from policies.explain import ArmLine, Explanation, RankLine, SplitLine
+from policies.fingerprint import Fingerprint
+from policies.wire import arms_json, plan_name
+
+
+def device_json(facts: Fingerprint) -> dict[str, Any]:
+    """The device as the server understood it."""
+    return {
+        "device_class": facts.device_class,
+        "driver_stack": facts.driver_stack,
+        "manufacturer": facts.manufacturer,
+        "model": facts.model,
+        "soc": facts.soc,
+        "population": facts.population,
+        "learnable": facts.learnable,
+        "anomalies": [anomaly.model_dump() for anomaly in facts.anomalies],
+    }
+
+
+def explanation_json(made: Explanation) -> dict[str, Any]:
+    """One model: what was chosen, by whom, for whom, and what became of every arm."""
+    return {
+        "chosen": chosen_json(made),
+        "ladder": list(made.ladder),
+        "plan": _plan_json(made),
+        "bucket": made.bucket,
+        "propensity": made.propensity,
+        "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
+        "arms": [_arm_line_json(line) for line in made.arms],
+        "denies": [deny.model_dump(mode="json", include={"id", "arms", "reason", "until"}) for deny in made.denies],
+        "learned": [_rank_json(line) for line in made.ranking],
+    }
+
+
+def chosen_json(made: Explanation) -> dict[str, Any] | None:
+    """The arm to start with, as decision documents write it, under its id; None where nothing may run."""
+    if not made.ladder:
+        return None
+    lead = made.ladder[0]
+    return {"arm": lead} | arms_json(made.decided, made.facts)[lead]
+
+
+def _plan_json(made: Explanation) -> dict[str, Any] | None:
+    if made.plan is None:
+        return None
+    return {
+        "name": plan_name(made.decided, made.plan),
+        "rule": made.plan.rule,
+        "evidence": dict(made.plan.evidence),
+        "salt": made.plan.salt,
+        "hash": HASH,
+    }
+
+
+def _split_json(line: SplitLine, served: bool) -> dict[str, Any]:
+    return {
+        "weight": line.split.weight_bp,
+        "ladder": list(line.split.ladder),
+        "explore": line.split.explore,
+        "buckets": [line.first_bucket, line.last_bucket],
+        "served": served,
+    }
+
+
+def _arm_line_json(line: ArmLine) -> dict[str, Any]:
+    coverage = line.coverage
+    return {
+        "arm": line.arm.id,
+        "variant": line.arm.variant.id,
+        "rung": line.rung,
+        "taken_away": line.taken_away,
+        "verdicts": [{"code": verdict.code, "because": verdict.because} for verdict in line.verdicts],
+        "coverage": {"share": coverage.share, "cuts": coverage.cuts, "basis": coverage.basis} if coverage else None,
+    }
+
+
+def _rank_json(line: RankLine) -> dict[str, Any]:
+    learned = line.learned
+    return {
+        "arm": learned.arm,
+        "expected_ms": learned.expected_ms,
+        "low_ms": line.low_ms,
+        "high_ms": line.high_ms,
+        "sd_log": learned.sd_log,
+        "windows": learned.n,
+        "usable": line.usable,
+    }
+
+
+def explanations_json(app: str, release: int | None, made: Iterable[Explanation]) -> dict[str, Any]:
+    """The whole answer. `release` is None for a policy that was never published; the unit id is not repeated."""
+    explained = list(made)
+    first = explained[0]
+    moment = first.moment.model_dump(mode="json", exclude={"unit_id"})
+    return {
+        "app": app,
+        "release": release,
+        "device": device_json(first.facts),
+        "request": moment,
+        "models": {one.model.name: explanation_json(one) for one in explained},
+    }

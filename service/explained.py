@@ -1,0 +1,29 @@
+"""Explanations against a release: what the console shows, the API answers and the command line prints."""
+
+from __future__ import annotations
+
+from policies.arm import ModelSpec
+from policies.asked import Moment
+from policies.errors import UnknownApp, UnknownModel
+from policies.explain import Explanation, explain
+from policies.fingerprint import Fingerprint
+from service.release_content import ReleaseContent
+
+
+def explained(
+    facts: Fingerprint, content: ReleaseContent, app: str, model: str | None, moment: Moment
+) -> list[Explanation]:
+    """The explanation of one model, or of all models of the app; raises UnknownApp or UnknownModel."""
+    document = content.documents.get(app)
+    if document is None:
+        raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
+    knowledge = content.knowledge(facts.driver_stack, app)
+    return [explain(facts, document, spec, knowledge, moment) for spec in _models(content, app, model)]
+
+
+def _models(content: ReleaseContent, app: str, name: str | None) -> list[ModelSpec]:
+    found = [spec for spec in content.models.get(app, ()) if name in {None, spec.name}]
+    if not found:
+        what = "no models" if name is None else f"no model {name!r}"
+        raise UnknownModel(f"release {content.number} has {what} of the app {app!r}", field="model")
+    return found
