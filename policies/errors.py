@@ -6,6 +6,7 @@ NnfleetError
 │   ├── BodyTooLarge      more bytes than the limit
 │   ├── BodyTooDeep       nested deeper than the limit
 │   ├── InvalidField      a field has the wrong type or lies outside its limits
+│   ├── ConditionError    a condition that the policy language does not take
 │   ├── DigestMismatch    the id in the address is not the digest of the body
 │   └── UnitIdentifier    a field names a person or a single unit
 └── NotKnown            nothing of that name
@@ -33,9 +34,28 @@ class NnfleetError(Exception):
 
 
 class InvalidInput(NnfleetError):
-    """The sender has to change something."""
+    """The sender has to change something.
+
+    Where the input is a text that a person wrote, `line` and `column` (from 1) say where, `expected` what could stand
+    there, and `nearest` which known name the written one resembles most.
+    """
 
     code = "invalid-input"
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        field: str | None = None,
+        limit: int | float | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        expected: str | None = None,
+        nearest: str | None = None,
+    ) -> None:
+        super().__init__(detail, field=field, limit=limit)
+        self.line, self.column = line, column
+        self.expected, self.nearest = expected, nearest
 
 
 class MalformedJson(InvalidInput):
@@ -60,6 +80,12 @@ class InvalidField(InvalidInput):
     """A field has the wrong type or lies outside its limits."""
 
     code = "invalid-field"
+
+
+class ConditionError(InvalidInput):
+    """A condition that the policy language does not take."""
+
+    code = "invalid-condition"
 
 
 class DigestMismatch(InvalidInput):

@@ -50,10 +50,14 @@ _HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
 }
 
 
+_MEMBERS: Final = ("field", "limit", "line", "column", "expected", "nearest")
+
+
 def problem_of(error: errors.NnfleetError) -> Response:
     """The problem document of one of our errors."""
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-    made = problem(status, error.code, error.detail, field=error.field, limit=error.limit)
+    members = {name: getattr(error, name, None) for name in _MEMBERS}
+    made = problem(status, error.code, error.detail, **members)
     made.headers.update(_HEADERS.get(type(error), {}))
     return made
 
