@@ -8,12 +8,14 @@ NnfleetError
 │   ├── InvalidField      a field has the wrong type or lies outside its limits
 │   ├── ConditionError    a condition that the policy language does not take
 │   ├── DigestMismatch    the id in the address is not the digest of the body
-│   └── UnitIdentifier    a field names a person or a single unit
+│   ├── UnitIdentifier    a field names a person or a single unit
+│   └── TargetingKeyMissing   a flag is split and no unit is named
 └── NotKnown            nothing of that name
     ├── UnknownReport
     ├── UnknownApp
     ├── UnknownModel
-    └── UnknownRelease
+    ├── UnknownRelease
+    └── UnknownFlag
 """
 
 from __future__ import annotations
@@ -100,6 +102,12 @@ class UnitIdentifier(InvalidInput):
     code = "unit-identifier"
 
 
+class TargetingKeyMissing(InvalidInput):
+    """A flag is split and no unit is named that could be drawn."""
+
+    code = "targeting-key-missing"
+
+
 class NotKnown(NnfleetError):
     """Nothing of that name."""
 
@@ -128,3 +136,9 @@ class UnknownRelease(NotKnown):
     """No release of that number, or none at all yet."""
 
     code = "unknown-release"
+
+
+class UnknownFlag(NotKnown):
+    """No model and no plain flag of that key is in the release."""
+
+    code = "unknown-flag"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import decide, devices, health, management, problems
+from service.api import decide, devices, health, management, ofrep, problems
 from service.console import pages
 from service.context import Services
 from service.lookup import Lookup
@@ -20,7 +20,14 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     shared_engine = engine or make_engine(settings)
     lookup = Lookup(shared_engine, settings.lookup_cache_bytes)
     app.extensions["nnfleet"] = Services(shared_engine, settings, lookup, PastReleases(shared_engine))
-    for blueprint in (devices.blueprint, decide.blueprint, management.blueprint, health.blueprint, pages.blueprint):
+    for blueprint in (
+        devices.blueprint,
+        decide.blueprint,
+        ofrep.blueprint,
+        management.blueprint,
+        health.blueprint,
+        pages.blueprint,
+    ):
         app.register_blueprint(blueprint)
     problems.register(app)
     return app

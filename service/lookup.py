@@ -108,6 +108,10 @@ class Lookup:
         """The fingerprint of a stored report, canonicalised by today's tables."""
         if app not in content.documents:
             raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
+        return self.stored_fingerprint(report_id)
+
+    def stored_fingerprint(self, report_id: str) -> Fingerprint:
+        """The fingerprint of a stored report, whoever asks; raises UnknownReport."""
         known = self._fingerprints.get(report_id)
         if known is not None:
             return known

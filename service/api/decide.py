@@ -42,6 +42,6 @@ def decide() -> ResponseReturnValue:
     raw = strict_json.loads(bounded_body(MAX_BYTES), max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     asked = validated(Question, raw)
     content = release_asked(asked.release)
-    facts = facts_asked(asked.report_id, asked.report, content, asked.app)
+    facts = facts_asked(asked.report_id, asked.report)
     made = explained(facts, content, asked.app, asked.model, asked.request)
     return jsonify(explanations_json(asked.app, content.number, made))

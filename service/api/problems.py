@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 import psycopg
@@ -26,6 +27,7 @@ class Unauthenticated(errors.NnfleetError):
 STATUS: Final[dict[type[errors.NnfleetError], int]] = {
     errors.MalformedJson: 400,
     ingest.MalformedBody: 400,
+    errors.TargetingKeyMissing: 400,
     Unauthenticated: 401,
     errors.NotKnown: 404,
     errors.BodyTooLarge: 413,
@@ -83,11 +85,22 @@ def _unexpected(error: Exception) -> Response:
     return problem(500, "internal-error", "something went wrong here; it was logged")
 
 
+_ANSWERS: Final[tuple[tuple[type[Exception], Callable[[Any], Response]], ...]] = (
+    (errors.NnfleetError, problem_of),
+    (HTTPException, _http_problem),
+    (OperationalError, _database_problem),
+    (psycopg.OperationalError, _database_problem),
+    (PoolTimeout, _database_problem),
+    (Exception, _unexpected),
+)
+
+
+def answer_to(error: Exception) -> Response:
+    """The problem document of any error."""
+    return next(made for kind, made in _ANSWERS if isinstance(error, kind))(error)
+
+
 def register(app: Flask) -> None:
     """Answer every error of the app with a problem."""
-    app.register_error_handler(errors.NnfleetError, problem_of)
-    app.register_error_handler(HTTPException, _http_problem)
-    app.register_error_handler(OperationalError, _database_problem)
-    app.register_error_handler(psycopg.OperationalError, _database_problem)
-    app.register_error_handler(PoolTimeout, _database_problem)
-    app.register_error_handler(Exception, _unexpected)
+    for kind, made in _ANSWERS:
+        app.register_error_handler(kind, made)
