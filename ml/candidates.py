@@ -39,6 +39,17 @@ class _Candidate:
         return Cell(self.stack.driver_stack, self.model.app, self.model.name, self.arm.id)
 
 
+def model_label(app: str, model: str) -> str:
+    """How the learner's tables name a model of an app. Neither name may hold the slash."""
+    return f"{app}/{model}"
+
+
+def app_and_model(label: str) -> tuple[str, str]:
+    """What `model_label` was made from."""
+    app, _, model = label.partition("/")
+    return app, model
+
+
 def problem(
     stacks: Mapping[str, Fingerprint], models: Sequence[ModelSpec], cells: Mapping[Cell, CellSummary]
 ) -> Problem:
@@ -71,7 +82,7 @@ def problem(
 def _table(candidates: Sequence[_Candidate], latency_ms: Sequence[float] | None = None) -> Table:
     columns: dict[str, Sequence[Any]] = {
         "chipset": [c.stack.driver_stack for c in candidates],
-        "model": [f"{c.model.app}.{c.model.name}" for c in candidates],
+        "model": [model_label(c.model.app, c.model.name) for c in candidates],
         "arm": [c.arm.id for c in candidates],
         "family": [c.model.family for c in candidates],
         "task": [c.model.task for c in candidates],

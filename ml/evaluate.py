@@ -54,7 +54,7 @@ class Learner:
         known = concatenate(question.base, question.extra)
         unmeasured_model = ~np.isin(question.cells.model, known.model)
         guarded = unmeasured_model & ~np.isin(question.cells.arm, safe_arms(known))
-        return decision_score(mean, sd, question.observed, guarded), mean, sd
+        return decision_score(mean, guarded), mean, sd
 
     def half_widths(self, question: Question, sd: Numbers) -> tuple[Numbers, Numbers] | None:
         """Half widths of the 80 % and 95 % intervals, None where the base was not calibrated."""

@@ -68,12 +68,6 @@ def exclusions(facts: CellFacts, count: int, limits: Limits) -> NDArray[np.str_]
     )
 
 
-def error_share(facts: CellFacts, count: int) -> Numbers:
-    """Errors ÷ runs, shrunk towards 0 by one hundred good runs; 0 where unknown."""
-    errors, runs = facts.column("errors", count), facts.column("runs", count)
-    return np.nan_to_num(errors / (runs + 100.0))
-
-
 def wilson_lower(failures: Numbers, trials: Numbers, z: float = WILSON_Z) -> Numbers:
     """Lower bound of a share (Wilson 1927); 0 without trials."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -17,8 +17,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr
 
 from ml.coverage_prior import coverage_log_cost
+from ml.failures import cost_of_failing, failure_probability
 from ml.latency import LatencyModel
-from ml.limits import CellFacts, Exclusion, Limits, error_share, exclusions
+from ml.limits import CellFacts, Exclusion, Limits, exclusions
 from ml.posterior import Posterior, UnitGroup
 from ml.refit import Prior, refit
 from ml.table import Index, Numbers, Table, arm_part, arm_path, concatenate
@@ -32,9 +33,6 @@ CLASS_VARIANCE: Final = 0.02**2
 
 SAFE_REGRET: Final = 2.5
 """An arm whose 95th percentile of regret stays under this may lead for a model that nobody has measured."""
-
-UNMEASURED_RISK: Final = 0.5
-"""Standard deviations added to the expected log cost of a cell without a report."""
 
 GUARD_LOG_COST: Final = 20.0
 """More than any two arms differ in log cost: puts an arm behind all that are not guarded."""
@@ -173,8 +171,8 @@ def recommend(
     allowed = excluded == Exclusion.NONE.value
     posterior = _posterior(observations, candidates, reports, random_state)
     startup = np.nan_to_num(facts.column("startup_ms", count))
-    latency = np.exp(posterior.mean)
-    cost = (latency + startup) / (1 - np.minimum(error_share(facts, count), 0.5))
+    failing = failure_probability(candidates, facts.column("runs", count), facts.column("errors", count))
+    cost = (np.exp(posterior.mean) + startup) * cost_of_failing(failing)
     in_cost = Posterior(np.log(cost), posterior.sd, posterior.groups)
     measured = np.isin(candidates.model, observations.model)
     known = _reports_of(observations, candidates, reports)
@@ -193,17 +191,17 @@ def recommend(
         guarded,
         measured,
         unit,
-        np.lexsort((candidates.arm, decision_score(np.log(cost), posterior.sd, known > 0, guarded), ~allowed, unit)),
+        np.lexsort((candidates.arm, decision_score(np.log(cost), guarded), ~allowed, unit)),
     )
 
 
-def decision_score(log_cost: Numbers, sd: Numbers, measured: NDArray[np.bool_], guarded: NDArray[np.bool_]) -> Numbers:
-    """What arms are ordered by, lowest first: expected log cost, dearer for cells that nobody has measured.
+def decision_score(log_cost: Numbers, guarded: NDArray[np.bool_]) -> Numbers:
+    """What arms are ordered by, lowest first: expected log cost, guarded arms after all others.
 
-    Half a standard deviation is added there: a sure arm is not left for a guess, the guess is explored first. Arms of
-    an unmeasured model that are not known to be safe come after all others.
+    Doubt about a latency adds nothing: terms for risk chose worse arms on an earlier release of AI Hub. Doubt whether
+    an arm runs at all does, through the cost of failing.
     """
-    return log_cost + np.where(measured, 0.0, UNMEASURED_RISK * sd) + np.where(guarded, GUARD_LOG_COST, 0.0)
+    return log_cost + np.where(guarded, GUARD_LOG_COST, 0.0)
 
 
 def safe_arms(observations: Table) -> NDArray[np.str_]:

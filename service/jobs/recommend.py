@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 from threadpoolctl import threadpool_limits
 
-from ml.candidates import problem
+from ml.candidates import app_and_model, problem
 from ml.explore import Budget, Split, explore
 from ml.findings import Finding, find
 from ml.limits import Limits
@@ -103,7 +103,7 @@ def _packed(
         split = shares.get((learned.device_class, learned.model))
         if split is None:
             continue
-        app, _, model = learned.model.partition(".")
+        app, model = app_and_model(learned.model)
         hot = sustained(learned, split, soc_of[learned.device_class], factors)
         by_workload = {
             Workload.BURST.value: _ranking(learned, split).to_json(),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ml.coverage_prior import coverage_log_cost
 from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
 from ml.recommend import RankedArm, Ranking, Rankings, decision_score, ladder, recommend, safe_arms
-from ml.table import Table, concatenate
+from ml.table import Numbers, Table, concatenate
 
 ARMS = ("fp32.tflite.cpu", "fp16.tflite.gpu", "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu")
 
@@ -108,6 +108,19 @@ def test_start_up_and_errors_are_part_of_the_cost() -> None:
     assert next(iter(slow)).arms[-1].arm == ARMS[2]
 
 
+def test_a_guess_that_may_not_run_at_all_does_not_take_the_lead_from_a_measured_arm() -> None:
+    fleet = make_fleet(6, 4, (2.0, 0.6, 0.0, 1.5))
+    npu, tried = fleet.arm == ARMS[2], fleet.chipset != "class5"
+    failing = npu & tried & np.isin(fleet.model, ["model1", "model2"])
+
+    def leaders(errors: Numbers) -> set[str]:
+        found = rank(fleet.take(tried | ~npu), fleet, runs=(5.0 * tried).tolist(), errors=errors.tolist())
+        return {ranking.arms[0].arm for ranking in found if ranking.device_class == "class5"}
+
+    assert leaders(0.0 * failing) == {ARMS[2]}
+    assert leaders(5.0 * failing) == {ARMS[1]}
+
+
 def test_the_chance_to_meet_a_target_falls_with_latency_and_is_unknown_without_one() -> None:
     fleet = make_fleet(3, 3)
     with_target = next(iter(rank(fleet, fleet, target_ms=constant(fleet, 3.0))))
@@ -138,9 +151,7 @@ def test_for_a_model_nobody_measured_an_arm_that_was_a_disaster_elsewhere_comes_
 
 
 def test_a_guarded_arm_scores_behind_every_other() -> None:
-    score = decision_score(
-        np.array([0.0, 5.0]), np.array([0.1, 0.1]), np.array([False, False]), np.array([True, False])
-    )
+    score = decision_score(np.array([0.0, 5.0]), np.array([True, False]))
     assert score[0] > score[1]
 
 
