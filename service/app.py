@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import decide, devices, health, management, ofrep, problems
+from service.api import decide, devices, exports, health, management, ofrep, problems
 from service.console import pages
 from service.context import Services
 from service.lookup import Lookup
@@ -24,6 +24,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         devices.blueprint,
         decide.blueprint,
         ofrep.blueprint,
+        exports.blueprint,
         management.blueprint,
         health.blueprint,
         pages.blueprint,

@@ -27,7 +27,7 @@ MAX_DEPTH: Final = 12
 
 
 @blueprint.before_request
-def _authenticate() -> None:
+def authenticate() -> None:
     """Denied unless the token is the one this installation was given; without one the API is shut."""
     token = services().settings.manage_token
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")

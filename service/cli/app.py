@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -91,6 +92,27 @@ def decide(
 
     moment = {"workload": workload, "thermal": thermal, "battery_saver": battery_saver, "unit_id": unit}
     run(Asked(report, app_name, model, moment, release, policy, models or (), data), explain, as_json)
+
+
+class ExportKind(StrEnum):
+    """Who reads what is exported."""
+
+    PLAY = "play"
+
+
+@app.command()
+def export(
+    kind: Annotated[ExportKind, typer.Argument(help="Who reads it.")],
+    app_name: Annotated[str, typer.Option("--app", help="The app.")],
+    release: Annotated[int | None, typer.Option(min=1, help="An older release instead of the newest.")] = None,
+    data: DataFolder = None,
+    as_json: Json = False,
+) -> None:
+    """Device groups for Google Play: which phones need which model files, as device_targeting_configuration.xml."""
+    from service.cli.export import export_for_play
+
+    exporters = {ExportKind.PLAY: export_for_play}
+    exporters[kind](app_name, release, data, as_json)
 
 
 @app.command()

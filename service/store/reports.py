@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import func
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import cast, func
+from sqlalchemy import select as sa_select
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlmodel import Session, col, select
 
 from policies.fingerprint import Fingerprint
@@ -53,6 +55,29 @@ def report_of_class(session: Session, device_class: str) -> str | None:
     return session.exec(
         select(ReportRow.report_id).where(ReportRow.device_class == device_class).order_by(col(ReportRow.received_at))
     ).first()
+
+
+class ReportsOfChip(NamedTuple):
+    """Reports of one class that name the chip in one way; `report_id` is any of them."""
+
+    soc_manufacturer: str | None
+    soc_model: str | None
+    reports: int
+    report_id: str
+
+
+def reports_by_chip(session: Session, limit: int) -> list[ReportsOfChip]:
+    """How many reports of each class name which chip, the most first. Reads every report: seconds where there are many."""
+    device = cast(func.convert_from(ReportRow.body, "UTF8"), JSONB)["device"]
+    named = (device["soc_manufacturer"].astext, device["soc_model"].astext)
+    count = func.count()
+    asked = (
+        sa_select(*named, count, func.min(ReportRow.report_id))
+        .group_by(col(ReportRow.device_class), *named)
+        .order_by(count.desc(), func.min(ReportRow.report_id))
+        .limit(limit)
+    )
+    return [ReportsOfChip(*row) for row in session.execute(asked)]
 
 
 def count_reports(session: Session) -> int:

@@ -1,0 +1,39 @@
+"""`nnfleet export`: files for other systems, from a release."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+from sqlmodel import Session
+
+from policies.errors import NnfleetError, UnknownRelease
+from policies.play_xml import to_json, to_xml
+from service.play_export import export_play
+from service.releases import load
+from service.settings import Settings, state_folder
+from service.store import schema
+from service.store.embedded import database
+from service.store.engine import make_engine
+
+
+def export_for_play(app: str, release: int | None, data: Path | None, as_json: bool) -> None:
+    """Print Google Play's device groups; what Play cannot be told goes to standard error as well."""
+    with database((data or state_folder()) / "postgresql") as url:
+        engine = make_engine(Settings(database_url=url))
+        schema.upgrade(engine)
+        try:
+            content = load(engine, release)
+            if content is None:
+                raise UnknownRelease("there is no such release")
+            with Session(engine) as session:
+                found = export_play(session, content, app)
+        except NnfleetError as error:
+            raise typer.BadParameter(error.detail) from error
+        finally:
+            engine.dispose()
+    for text in found.warnings:
+        typer.echo(f"warning: {text}", err=True)
+    title = f"nnfleet: app {app}, release {content.number}"
+    typer.echo(json.dumps(to_json(found)) if as_json else to_xml(found, title), nl=as_json)
