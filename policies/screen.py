@@ -17,14 +17,17 @@ MAX_PLAUSIBLE_US: Final = 600_000_000
 """Ten minutes: a hang is reported as a timeout, not as a latency."""
 
 
-def screen(observation: Observation, *, learnable: bool) -> str | None:
+def screen(observation: Observation, *, learnable: bool, newest_release: int) -> str | None:
     """The reason to set the record aside, or None. Reasons are stable codes.
 
-    `learnable` is False for emulators, custom ROMs and reports that contradict themselves. A skewed clock alone never
-    sets a record aside: windows and retention go by the time of receipt.
+    `learnable` is False for emulators, custom ROMs and reports that contradict themselves. A release is known up to the
+    newest; 0 is the default that an app bundles. A skewed clock alone never sets a record aside: windows and retention
+    go by the time of receipt.
     """
     if not learnable:
         return "population-not-learnable"
+    if observation.release > newest_release:
+        return "unknown-release"
     return next(_reasons(observation), None)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import decide, devices, exports, health, management, ofrep, problems
+from service.api import decide, devices, exports, health, management, ofrep, problems, telemetry
 from service.console import pages
 from service.context import Services
+from service.intake.intake import Intake
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
@@ -19,16 +20,10 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     app = Flask(__name__, static_folder=None)
     shared_engine = engine or make_engine(settings)
     lookup = Lookup(shared_engine, settings.lookup_cache_bytes)
-    app.extensions["nnfleet"] = Services(shared_engine, settings, lookup, PastReleases(shared_engine))
-    for blueprint in (
-        devices.blueprint,
-        decide.blueprint,
-        ofrep.blueprint,
-        exports.blueprint,
-        management.blueprint,
-        health.blueprint,
-        pages.blueprint,
-    ):
-        app.register_blueprint(blueprint)
+    app.extensions["nnfleet"] = Services(
+        shared_engine, settings, lookup, PastReleases(shared_engine), Intake.of(shared_engine, settings)
+    )
+    for module in (devices, telemetry, decide, ofrep, exports, management, health, pages):
+        app.register_blueprint(module.blueprint)
     problems.register(app)
     return app

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy import Engine
 
+from service.intake.intake import Intake
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
@@ -14,12 +15,13 @@ from service.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it."""
+    """Engine, settings, the live release of this worker and those before it, and what takes telemetry."""
 
     engine: Engine
     settings: Settings
     lookup: Lookup
     past_releases: PastReleases
+    intake: Intake
 
 
 def services() -> Services:

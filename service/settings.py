@@ -16,6 +16,8 @@ class Settings:
     `database_url`: a `postgresql://` URL. `manage_token`: bearer token of the management API; None shuts it.
     `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
     `watch_interval_s`: how often the newest release is looked up even without a notice.
+    `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
+    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound.
     """
 
     database_url: str
@@ -24,6 +26,9 @@ class Settings:
     lookup_cache_bytes: int = 256 * 1024 * 1024
     watch_interval_s: float = 0.5
     log_level: str = "info"
+    most_database_bytes: int = 0
+    least_free_bytes: int = 1024 * 1024 * 1024
+    report_records_a_minute: int = 60_000
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -36,6 +41,9 @@ class Settings:
             lookup_cache_bytes=int(env.get("NNFLEET_LOOKUP_CACHE_BYTES", str(256 * 1024 * 1024))),
             watch_interval_s=float(env.get("NNFLEET_WATCH_INTERVAL_S", "0.5")),
             log_level=env.get("NNFLEET_LOG_LEVEL", "info"),
+            most_database_bytes=int(env.get("NNFLEET_MOST_DATABASE_BYTES", "0")),
+            least_free_bytes=int(env.get("NNFLEET_LEAST_FREE_BYTES", str(1024 * 1024 * 1024))),
+            report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -46,6 +54,9 @@ class Settings:
             "NNFLEET_LOOKUP_CACHE_BYTES": str(self.lookup_cache_bytes),
             "NNFLEET_WATCH_INTERVAL_S": str(self.watch_interval_s),
             "NNFLEET_LOG_LEVEL": self.log_level,
+            "NNFLEET_MOST_DATABASE_BYTES": str(self.most_database_bytes),
+            "NNFLEET_LEAST_FREE_BYTES": str(self.least_free_bytes),
+            "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
         }
         return values | ({"NNFLEET_MANAGE_TOKEN": self.manage_token} if self.manage_token else {})
 

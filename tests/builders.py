@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from datetime import time as dt_time
 from typing import Any
 
 from policies.arm import ModelSpec
@@ -129,6 +132,13 @@ def deny(name: str, *arms: str, **changes: Any) -> dict[str, Any]:
     return {"id": name, "arms": list(arms), "reason": "seen to fail"} | changes
 
 
+def uuid7(day: date | None = None) -> uuid.UUID:
+    """A record id as clients make it, of a moment of that day: today's without one."""
+    moment = time.time() if day is None else datetime.combine(day, dt_time(12), UTC).timestamp()
+    number = int(moment * 1000) << 80 | uuid.uuid4().int & (1 << 80) - 1
+    return uuid.UUID(int=number & ~(0xF << 76) | 0x7 << 76)
+
+
 def make_histogram(latencies_us: Sequence[int]) -> dict[str, Any]:
     """The latency part of a window."""
     counts = Counter(str(bucket_of(latency)) for latency in latencies_us)
@@ -145,10 +155,10 @@ def make_observation(latencies_us: Sequence[int] = (4100, 4150, 4300), **changes
     runs = {"count": len(latencies_us), "errors": {}, "timeouts": 0, "fallbacks": 0}
     runs |= {"latency_us": make_histogram(latencies_us)} if latencies_us else {}
     observation = {
-        "record_id": str(uuid.uuid4()),
+        "record_id": str(uuid7()),
         "report_id": report_id(make_report()),
         "app": "camera",
-        "release": 1,
+        "release": 0,
         "model": "segmentation",
         "plan": "main",
         "arm": "int8.tflite.nnapi.google-edgetpu",

@@ -1,6 +1,8 @@
-"""What devices call: decisions, reports, telemetry."""
+"""What devices call first: decisions and reports."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -11,15 +13,18 @@ from policies.fingerprint import fingerprint
 from policies.report import MAX_BYTES, parse_report
 from service import clock
 from service.context import services
-from service.ingest import MAX_COMPRESSED_BYTES, ingest
 from service.lookup import not_modified
 from service.store import reports
 
 blueprint = Blueprint("devices", __name__, url_prefix="/v1")
+SILENCE_S: Final = 10.0
+"""A client that has not sent for so long in the middle of a body is given up: it holds a thread."""
 
 
 def bounded_body(limit: int) -> bytes:
     """The request's body, also a chunked one; raises BodyTooLarge without reading past the limit."""
+    if (connection := request.environ.get("gunicorn.socket")) is not None:
+        connection.settimeout(SILENCE_S)
     body = request.stream.read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge(f"the body has over {limit} bytes", limit=limit)
@@ -44,12 +49,3 @@ def put_report(report_id: str) -> ResponseReturnValue:
         new = reports.store_report(session, report_id, body, facts, clock.now())
     seen = {"report_id": report_id, "device_class": facts.device_class}
     return jsonify(seen | {"anomalies": [a.model_dump() for a in facts.anomalies]}), 201 if new else 200
-
-
-@blueprint.post("/telemetry")
-def post_telemetry() -> ResponseReturnValue:
-    """Take a batch of observations; the answer comes after the commit, with a verdict on each record."""
-    body = bounded_body(MAX_COMPRESSED_BYTES)
-    ndjson = request.mimetype in {"application/x-ndjson", "application/jsonl"}
-    encoding = request.headers.get("Content-Encoding", "")
-    return jsonify(ingest(services().engine, body, encoding, ndjson, clock.now()).to_json())

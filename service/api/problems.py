@@ -13,7 +13,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from policies import errors
-from service import ingest
+from service.intake import batch, encodings
+from service.intake.admission import TryLater
 
 log = structlog.get_logger(__name__)
 
@@ -26,14 +27,15 @@ class Unauthenticated(errors.NnfleetError):
 
 STATUS: Final[dict[type[errors.NnfleetError], int]] = {
     errors.MalformedJson: 400,
-    ingest.MalformedBody: 400,
+    encodings.MalformedBody: 400,
     errors.TargetingKeyMissing: 400,
     Unauthenticated: 401,
     errors.NotKnown: 404,
     errors.BodyTooLarge: 413,
-    ingest.TooManyRecords: 413,
-    ingest.UnsupportedEncoding: 415,
+    batch.TooManyRecords: 413,
+    encodings.UnsupportedEncoding: 415,
     errors.InvalidInput: 422,
+    TryLater: 429,
 }
 """The nearest class in an error's ancestry decides."""
 
@@ -48,7 +50,7 @@ def problem(status: int, code: str, detail: str, **members: Any) -> Response:
 # What RFC 9110 asks for beside the status: how to authenticate, which encodings are taken.
 _HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
     Unauthenticated: {"WWW-Authenticate": "Bearer"},
-    ingest.UnsupportedEncoding: {"Accept-Encoding": "gzip, zstd, identity"},
+    encodings.UnsupportedEncoding: {"Accept-Encoding": "gzip, zstd, identity"},
 }
 
 
@@ -61,6 +63,8 @@ def problem_of(error: errors.NnfleetError) -> Response:
     members = {name: getattr(error, name, None) for name in _MEMBERS}
     made = problem(status, error.code, error.detail, **members)
     made.headers.update(_HEADERS.get(type(error), {}))
+    if isinstance(error, TryLater):
+        made.headers["Retry-After"] = str(error.retry_after_s)
     return made
 
 

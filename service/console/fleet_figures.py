@@ -12,7 +12,7 @@ from sqlalchemy import FromClause, func, literal, select, union_all
 from sqlmodel import Session
 
 from service.console.class_facts import NONE, class_facts, or_unknown, unfolded
-from service.store import telemetry
+from service.store import tallies
 from service.store.tables import metadata
 
 SHOWN_VALUES: Final = 8
@@ -44,9 +44,9 @@ def counts(session: Session) -> Counts:
         )
     )
     reports, classes, models, apps = row.one()
-    by_reason = telemetry.count_by_reason(session)
-    accepted = by_reason.pop("", 0)
-    return Counts(reports, classes, models, apps, accepted, dict(sorted(by_reason.items(), key=lambda kv: -kv[1])))
+    totals = tallies.totals(session)
+    set_aside = {reason: records for (verdict, reason), records in totals.items() if verdict == "set-aside"}
+    return Counts(reports, classes, models, apps, totals.get(("accepted", ""), 0), set_aside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ml.sustained import hot_log_factors, sustained
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
-from service.jobs.rollup import rollups
+from service.jobs.rollup import roll_up, rollups
 from service.release_content import pack_rankings
 from service.store import models, releases, reports
 
@@ -44,9 +44,9 @@ class LearningRun:
 def learn(
     engine: Engine, now: datetime, crashed_before: datetime, budget: Budget, limits: Limits | None = None
 ) -> LearningRun:
-    """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.jobs.rollup.rollups`."""
+    """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.store.rollups.roll`."""
     started = time.perf_counter()
-    by_class, fingerprints = _read(engine, crashed_before)
+    by_class, fingerprints = _read(engine, now, crashed_before)
     with Session(engine) as session:
         specs = models.all_models(session)
     stack_of = {f.device_class: f.driver_stack for f in fingerprints}
@@ -74,15 +74,17 @@ def learn(
     return LearningRun(recommendation, len(ranked), findings, figures)
 
 
-def look(engine: Engine, crashed_before: datetime) -> tuple[Finding, ...]:
+def look(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[Finding, ...]:
     """Findings of everything stored so far, without ranking anything."""
-    return _findings(*_read(engine, crashed_before))
+    return _findings(*_read(engine, now, crashed_before))
 
 
-def _read(engine: Engine, crashed_before: datetime) -> tuple[list[Rollup], list[Fingerprint]]:
-    """Rollups by device class, and the classes that may be learned from."""
+def _read(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[list[Rollup], list[Fingerprint]]:
+    """Rollups by device class, brought up to date, and the classes that may be learned from."""
+    for _ in roll_up(engine, now, crashed_before):
+        pass
     with Session(engine) as session:
-        by_class = rollups(session, crashed_before)
+        by_class = rollups(session)
         return by_class, [f for f in reports.device_classes(session) if f.learnable]
 
 

@@ -1,60 +1,66 @@
-"""Observations in the database → rollups by device class, app, model, arm, workload and temperature."""
+"""Observations in the database → stored rollups by day → what the learner reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import Engine
 from sqlmodel import Session
 
 from ml.rollup import Cell, Rollup
+from policies.screen import GAMMA
+from service.store import rollups as stored
+from service.store import tallies
 
-HOT_STATUS: Final = 2
-"""`THERMAL_STATUS_MODERATE`: from here on the phone throttles."""
-
-_WINDOWS: Final = text(
-    """
-    SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload,
-           coalesce(thermal_after, 0) >= :hot AS hot,
-           count(*) AS windows,
-           count(*) FILTER (WHERE run_count > 0) AS measured,
-           coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY ln(latency_p50_us))
-                    FILTER (WHERE run_count > 0 AND latency_p50_us > 0), 0) AS log_p50_us,
-           count(*) FILTER (WHERE golden_checks > 0) AS golden_checked,
-           count(*) FILTER (WHERE golden_passed < golden_checks) AS golden_failed,
-           count(*) FILTER (WHERE run_count = 0 AND timeouts = 0 AND errors <> '{}') AS failed,
-           count(*) FILTER (WHERE timeouts > 0) AS timed_out,
-           avg(delegated_nodes::float / nullif(total_nodes, 0)) AS delegated_share
-    FROM observation
-    WHERE set_aside IS NULL AND kind = 'window'
-    GROUP BY 1, 2, 3, 4, 5, 6
-    """
-)
-_ATTEMPTS: Final = text(
-    """
-    SELECT a.device_class, a.app, a.model, a.arm, coalesce(a.workload, 'burst') AS workload,
-           count(*) AS attempts,
-           count(*) FILTER (WHERE w.record_id IS NULL AND a.received_at <= :before) AS crashed
-    FROM observation a
-    LEFT JOIN observation w ON w.attempt_id = a.record_id AND w.kind = 'window'
-    WHERE a.set_aside IS NULL AND a.kind = 'attempt'
-    GROUP BY 1, 2, 3, 4, 5
-    """
-)
+_LOG_GAMMA: Final = math.log(GAMMA)
+_LOG_VALUE: Final = math.log(2 / (GAMMA + 1))
 
 
-def rollups(session: Session, crashed_before: datetime) -> list[Rollup]:
-    """All rollups. A start that was received before `crashed_before` and has no window yet counts as a crash."""
-    found: dict[tuple[Cell, str, bool], dict[str, Any]] = {}
-    _merge(found, session.execute(_WINDOWS, {"hot": HOT_STATUS}).mappings())
-    _merge(found, session.execute(_ATTEMPTS, {"before": crashed_before}).mappings())
-    return [Rollup(cell, workload, hot, **columns) for (cell, workload, hot), columns in sorted(found.items())]
+def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Iterator[tuple[float, str]]:
+    """Roll up every day that is not settled, each in a transaction of its own; yields (share done, what was done)."""
+    with Session(engine) as session:
+        days = stored.unrolled_days(session)
+    for number, day in enumerate(days, start=1):
+        with Session(engine) as session, session.begin():
+            rolled = stored.roll(session, day, crashed_before, now)
+        yield number / (len(days) + 1), f"{day}: {rolled:,} observations"
+    with Session(engine) as session, session.begin():
+        cohorts = stored.refresh_cohorts(session)
+        rows = tallies.fold(session)
+    yield 1.0, f"{cohorts:,} cells for the screen, {rows:,} tallies"
 
 
-def _merge(found: dict[tuple[Cell, str, bool], dict[str, Any]], rows: Iterable[Any]) -> None:
-    for row in rows:
-        columns = dict(row)
-        cell = Cell(*(columns.pop(name) for name in ("device_class", "app", "model", "arm")))
-        found.setdefault((cell, columns.pop("workload"), columns.pop("hot", False)), {}).update(columns)
+def rollups(session: Session) -> list[Rollup]:
+    """All that is rolled up, over all days, by device class, app, model, arm, workload and temperature."""
+    log_p50_us = {key: _log_median(counts) for key, counts in _histograms(session)}
+    return [_rollup(columns, log_p50_us) for columns in stored.counts(session)]
+
+
+def _rollup(columns: dict[str, Any], log_p50_us: Mapping[tuple[Any, ...], float]) -> Rollup:
+    cell = Cell(*(columns.pop(name) for name in ("device_class", "app", "model", "arm")))
+    workload, hot = columns.pop("workload"), columns.pop("hot")
+    return Rollup(cell, workload, hot, log_p50_us=log_p50_us.get((*cell, workload, hot), 0.0), **columns)
+
+
+def _histograms(session: Session) -> Iterator[tuple[tuple[Any, ...], list[tuple[int, int]]]]:
+    for key, rows in groupby(stored.medians(session), key=lambda row: row[0]):
+        yield key, [(bucket, windows) for _, bucket, windows in rows]
+
+
+def _log_median(counts: list[tuple[int, int]]) -> float:
+    """The median of the logarithms of what the buckets stand for; of an even number, the mean of the middle two."""
+    total = sum(windows for _, windows in counts)
+    low, high = (_bucket_at(counts, rank) for rank in ((total - 1) // 2, total // 2))
+    return _LOG_VALUE + _LOG_GAMMA * (low + high) / 2
+
+
+def _bucket_at(counts: list[tuple[int, int]], rank: int) -> int:
+    for bucket, windows in counts:
+        if rank < windows:
+            return bucket
+        rank -= windows
+    raise ValueError("a rank beyond the last window")

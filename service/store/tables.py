@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, MetaData, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
@@ -94,15 +94,20 @@ class ReleaseRow(SQLModel, table=True):
 
 
 class ObservationRow(SQLModel, table=True):
-    """One telemetry record, flat: who, what was asked, who executed, how long, under which conditions."""
+    """One telemetry record, flat: who, what was asked, who executed, how long, under which conditions.
+
+    Partitioned by `day`, a function of the record id alone (`service.store.partitions.day_of`): a key of both is unique
+    by the id, in whichever partition and however late a retry comes.
+    """
 
     __tablename__ = "observation"
     __table_args__ = (
-        Index("ix_observation_learn", "device_class", "app", "model", "arm"),
         Index("ix_observation_received_at", "received_at", postgresql_using="brin"),
+        {"postgresql_partition_by": "RANGE (day)"},
     )
 
     record_id: UUID = Field(primary_key=True)
+    day: date = Field(primary_key=True)
     payload_sha256: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     received_at: datetime = _moment()
     set_aside: str | None = None
@@ -143,13 +148,97 @@ class ObservationRow(SQLModel, table=True):
     golden_checks: int | None = None
     golden_passed: int | None = None
     golden_max_rel_error: float | None = None
-    attempt_id: UUID | None = Field(default=None, index=True)
+    attempt_id: UUID | None = None
     memory_peak_kb: int | None = Field(default=None, sa_type=BigInteger)
     device_time: datetime | None = _moment(nullable=True)
     monotonic_ms: int | None = Field(default=None, sa_type=BigInteger)
     clock_skew_s: float | None = None
     sdk: str | None = None
     app_version: str | None = None
+
+
+class TallyRow(SQLModel, table=True):
+    """What became of records: a few rows a batch, written with it, and folded into one a day, verdict and reason."""
+
+    __tablename__ = "telemetry_tally"
+
+    id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
+    day: date
+    verdict: str
+    reason: str
+    records: int = Field(sa_type=BigInteger)
+
+
+class RolledDayRow(SQLModel, table=True):
+    """A day of receipt whose observations are rolled up. `settled`: nothing that comes later changes it."""
+
+    __tablename__ = "rolled_day"
+
+    day: date = Field(primary_key=True)
+    rolled_at: datetime = _moment()
+    observations: int = Field(sa_type=BigInteger)
+    settled: bool
+
+
+class RollupRow(SQLModel, table=True):
+    """Observations of one day of receipt, device class, arm and situation, merged. Counts are windows where not stated.
+
+    Two histograms in buckets of `policies.screen`: `latency_*` of runs, `p50_*` of the medians of windows.
+    """
+
+    __tablename__ = "observation_rollup"
+
+    day: date = Field(primary_key=True)
+    device_class: str = Field(primary_key=True)
+    app: str = Field(primary_key=True)
+    model: str = Field(primary_key=True)
+    arm: str = Field(primary_key=True)
+    workload: str = Field(primary_key=True)
+    hot: bool = Field(primary_key=True)
+    windows: int = Field(sa_type=BigInteger)
+    measured: int = Field(sa_type=BigInteger)
+    runs: int = Field(sa_type=BigInteger)
+    latency_buckets: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
+    latency_counts: list[int] = Field(sa_column=Column(ARRAY(BigInteger), nullable=False))
+    p50_buckets: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
+    p50_counts: list[int] = Field(sa_column=Column(ARRAY(BigInteger), nullable=False))
+    golden_checked: int = Field(sa_type=BigInteger)
+    golden_failed: int = Field(sa_type=BigInteger)
+    failed: int = Field(sa_type=BigInteger)
+    timed_out: int = Field(sa_type=BigInteger)
+    attempts: int = Field(sa_type=BigInteger)
+    crashed: int = Field(sa_type=BigInteger)
+    delegated_windows: int = Field(sa_type=BigInteger)
+    delegated_share_sum: float
+
+
+class CohortMedianRow(SQLModel, table=True):
+    """The median (µs) that a device class has measured of an arm, over all days that are rolled up: what the screen asks."""
+
+    __tablename__ = "cohort_median"
+
+    device_class: str = Field(primary_key=True)
+    app: str = Field(primary_key=True)
+    model: str = Field(primary_key=True)
+    arm: str = Field(primary_key=True)
+    windows: int = Field(sa_type=BigInteger)
+    p50_us: float
+
+
+class JobRunRow(SQLModel, table=True):
+    """One run of a job: how far it is, what came of it, what it said."""
+
+    __tablename__ = "job_run"
+    __table_args__ = (Index("ix_job_run_job_started_at", "job", "started_at"),)
+
+    id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
+    job: str
+    state: str
+    started_at: datetime = _moment()
+    ended_at: datetime | None = _moment(nullable=True)
+    progress: float
+    figures: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
+    log: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
 
 
 class RoundRow(SQLModel, table=True):

@@ -18,10 +18,10 @@ import typer.main
 import service
 from policies import report
 from policies.errors import NnfleetError
-from service import ingest
 from service.api import management, problems
 from service.app import create_app
 from service.cli.app import app as cli
+from service.intake import batch, encodings
 from service.settings import Settings
 from tests.docs.markdown import ROOT, code_blocks, documents, links, rows, section, text
 
@@ -94,11 +94,11 @@ def test_the_limits_are_those_of_the_code() -> None:
     part = section(OPERATIONS, "Endpoints")
     limit = {(method, path): most for method, path, _, most, _ in rows(part)}
     assert limit["PUT", "/v1/reports/<report_id>"] == f"{report.MAX_BYTES // KIB} KiB"
-    assert limit["POST", "/v1/telemetry"] == f"{ingest.MAX_COMPRESSED_BYTES // KIB**2} MiB"
+    assert limit["POST", "/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2} MiB"
     operators = {most for (method, path), most in limit.items() if method != "GET" and most not in {"256 KiB", "1 MiB"}}
     assert operators == {f"{management.MAX_BYTES // KIB**2} MiB"}
-    assert f"at most {ingest.MAX_INFLATED_BYTES // KIB**2} MiB" in part
-    assert f"at most {ingest.MAX_RECORDS:,} records" in part
+    assert f"at most {encodings.MAX_INFLATED_BYTES // KIB**2} MiB" in part
+    assert f"at most {batch.MAX_RECORDS:,} records" in part
     assert report.MAX_DEPTH == management.MAX_DEPTH
     assert f"at most {report.MAX_DEPTH} levels" in part
 
@@ -107,7 +107,7 @@ def test_the_cache_takes_what_the_service_takes() -> None:
     config = text("deploy/nginx.conf")
     stated = dict(re.findall(r"location (?:= )?(/\S*) \{\s*client_max_body_size (\w+);", config))
     assert stated["/v1/reports/"] == f"{report.MAX_BYTES // KIB}k"
-    assert stated["/v1/telemetry"] == f"{ingest.MAX_COMPRESSED_BYTES // KIB**2}m"
+    assert stated["/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2}m"
     assert stated["/"] == f"{management.MAX_BYTES // KIB**2}m"
 
 

@@ -21,7 +21,7 @@ def decoded(record: dict[str, Any]) -> Observation:
 
 
 def reason(record: dict[str, Any], learnable: bool = True) -> str | None:
-    return screen(decoded(record), learnable=learnable)
+    return screen(decoded(record), learnable=learnable, newest_release=1)
 
 
 def window(**latency: Any) -> dict[str, Any]:
@@ -37,6 +37,11 @@ def test_what_can_be_is_taken(record: dict[str, Any]) -> None:
 
 def test_a_class_that_is_not_learned_from_is_set_aside_whatever_it_says() -> None:
     assert reason(make_observation(), learnable=False) == "population-not-learnable"
+
+
+@pytest.mark.parametrize(("release", "expected"), [(0, None), (1, None), (2, "unknown-release")])
+def test_a_release_that_was_never_published_is_not_believed(release: int, expected: str | None) -> None:
+    assert reason(make_observation(release=release)) == expected
 
 
 @pytest.mark.parametrize(

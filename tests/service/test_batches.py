@@ -17,7 +17,15 @@ from sqlalchemy import Engine, text
 from policies.errors import MalformedJson
 from policies.report import report_id
 from service import clock
-from service.ingest import MAX_RECORDS, TooManyRecords, ingest
+from service.intake.batch import MAX_RECORDS, TooManyRecords
+from service.intake.intake import Intake
+from service.intake.verdicts import Verdicts
+from service.settings import Settings
+
+
+def ingest(engine: Engine, body: bytes, encoding: str, *, ndjson: bool) -> Verdicts:
+    return Intake.of(engine, Settings("")).take(body, encoding, clock.now(), ndjson=ndjson)
+
 
 ELEMENTS = b"[" + b"1," * (8 * MIB - 2) + b"1]"
 
@@ -35,7 +43,7 @@ def test_millions_of_records_are_refused_for_no_more_memory_than_their_bytes(
     tracemalloc.start()
     try:
         with pytest.raises(TooManyRecords):
-            ingest(engine, body, "gzip", ndjson, clock.now())
+            ingest(engine, body, "gzip", ndjson=ndjson)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -44,7 +52,7 @@ def test_millions_of_records_are_refused_for_no_more_memory_than_their_bytes(
 
 def test_one_line_over_the_limit_is_refused(engine: Engine) -> None:
     with pytest.raises(TooManyRecords) as caught:
-        ingest(engine, b"1\n" * (MAX_RECORDS + 1), "", True, clock.now())
+        ingest(engine, b"1\n" * (MAX_RECORDS + 1), "", ndjson=True)
     assert caught.value.limit == MAX_RECORDS
 
 
@@ -53,14 +61,14 @@ def test_a_body_that_inflates_a_thousandfold_within_the_limit_is_read_whole(
     engine: Engine, encoding: str, compress: Callable[[bytes], bytes]
 ) -> None:
     body = compress(b"[1" + b" " * (16 * MIB - 3) + b"]")
-    verdicts = ingest(engine, body, encoding, False, clock.now())
+    verdicts = ingest(engine, body, encoding, ndjson=False)
     assert [rejected["index"] for rejected in verdicts.rejected] == [0]
 
 
 @pytest.mark.parametrize("body", [b" [1,]", b"[1", b"{}", b"17", b"", b" ", b"[1]]", b"null", b'"[1]"'])
 def test_what_is_no_array_is_not_called_too_long(engine: Engine, body: bytes) -> None:
     with pytest.raises(MalformedJson):
-        ingest(engine, body, "", False, clock.now())
+        ingest(engine, body, "", ndjson=False)
 
 
 def post(client: FlaskClient, *records: Any, ndjson: bool = False) -> Any:

@@ -19,7 +19,7 @@ from ml.rollup import Rollup
 from policies.report import report_id
 from service import clock
 from service.jobs.recommend import learn, look
-from service.jobs.rollup import rollups
+from service.jobs.rollup import roll_up, rollups
 from service.releases import load
 from service.store import releases
 
@@ -34,8 +34,10 @@ def send(client: FlaskClient, records: Sequence[dict[str, Any]]) -> None:
 
 def rolled(engine: Engine, grace_s: float = -60) -> list[Rollup]:
     """Rollups in which a start without a window is a crash once it is older than `grace_s`."""
+    now = clock.now()
+    assert list(roll_up(engine, now, now - timedelta(seconds=grace_s)))
     with Session(engine) as session:
-        return rollups(session, clock.now() - timedelta(seconds=grace_s))
+        return rollups(session)
 
 
 def test_windows_of_one_cell_are_merged_and_hot_ones_kept_apart(client: FlaskClient, engine: Engine) -> None:
@@ -130,6 +132,6 @@ def test_what_a_learning_run_ranks_is_served_by_the_next_release_and_not_before(
 
 def test_looking_for_faults_ranks_nothing(client: FlaskClient, engine: Engine) -> None:
     send(client, [make_observation()])
-    assert look(engine, clock.now()) == ()
+    assert look(engine, clock.now(), clock.now()) == ()
     with Session(engine) as session:
         assert releases.newest_recommendation(session) is None

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from uuid import uuid4
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from builders import uuid7
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import IntegrityError
 
 from service.settings import Settings
-from service.store import schema, tables
+from service.store import partitions, schema, tables
 from service.store.engine import make_engine
+from service.store.partitions import day_of
 
 
 @pytest.fixture
@@ -46,5 +51,46 @@ def test_they_go_up_down_to_nothing_and_up_again(empty: Engine) -> None:
 
 def test_tables_and_migrations_say_the_same(engine: Engine) -> None:
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": schema.ours})
         assert compare_metadata(context, tables.metadata) == []
+
+
+INSERT = """
+    INSERT INTO observation (record_id, payload_sha256, received_at, set_aside, report_id, device_class, app, release,
+                             model, arm, kind, errors, histogram_buckets, histogram_counts)
+    VALUES (:id, :digest, :at, :set_aside, 'r', 'c', 'camera', 1, 'm', 'a', 'window', '{"DEAD_OBJECT": 1}', '{3}', '{2}')
+"""
+KEPT = "SELECT record_id, payload_sha256, received_at, set_aside, errors::text, histogram_buckets FROM observation ORDER BY 1"
+
+
+def test_observations_survive_being_partitioned_and_joined_again(empty: Engine) -> None:
+    schema.upgrade(empty, "0001_first")
+    at = datetime(2026, 5, 1, 23, 30, tzinfo=UTC)
+    ids = [
+        uuid7(date(2026, 5, 1)),
+        uuid7(date(2026, 4, 30)),
+        uuid4(),
+        uuid7(date(2038, 1, 19)),
+        uuid7(date(1970, 1, 1)),
+    ]
+    with empty.begin() as connection:
+        for number, record_id in enumerate(ids):
+            row = {"id": record_id, "digest": b"%d" % number, "at": at, "set_aside": "odd" if number == 1 else None}
+            connection.execute(text(INSERT), row)
+        before = connection.execute(text(KEPT)).all()
+    schema.upgrade(empty, "0002_partitions")
+    with empty.begin() as connection:
+        assert connection.execute(text(KEPT)).all() == before
+        days = {record_id: day for record_id, day in connection.execute(text("SELECT record_id, day FROM observation"))}  # noqa: C416
+        assert days == {record_id: day_of(record_id) for record_id in ids}
+        assert {date(2026, 4, 30), date(2026, 5, 1), date(2038, 1, 19)} <= set(partitions.days(connection))
+        tallies = connection.execute(text("SELECT day, verdict, reason, records FROM telemetry_tally ORDER BY 2")).all()
+        assert [tuple(row) for row in tallies] == [(at.date(), "accepted", "", 4), (at.date(), "set-aside", "odd", 1)]
+    schema.downgrade(empty, "0001_first")
+    with empty.begin() as connection:
+        assert connection.execute(text(KEPT)).all() == before
+        with pytest.raises(IntegrityError), connection.begin_nested():
+            connection.execute(text(INSERT), {"id": ids[0], "digest": b"", "at": at, "set_aside": None})
+    schema.upgrade(empty)
+    with empty.begin() as connection:
+        assert connection.execute(text(KEPT)).all() == before

@@ -17,7 +17,7 @@ from sqlmodel import Session, select
 
 from policies.report import report_id
 from service.app import create_app
-from service.ingest import MAX_RECORDS
+from service.intake.batch import MAX_RECORDS
 from service.settings import Settings
 from service.store.tables import ObservationRow
 

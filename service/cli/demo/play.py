@@ -84,7 +84,7 @@ def play(scene: Scene, watcher: Watcher) -> Play:
                 now = clock.now()
                 learn(scene.engine, now, now, EXPLORING if number < scene.rounds - 2 else SETTLED, LIMITS)
     watcher.stage("looking for faults, counting records")
-    findings = look(scene.engine, clock.now())
+    findings = look(scene.engine, clock.now(), clock.now())
     judged = verdict.Verdict(
         tuple(rows),
         ledger.lookups,

@@ -5,7 +5,7 @@ from typing import Literal
 from alembic import context
 from sqlmodel import AutoString
 
-from service.store import tables
+from service.store import schema, tables
 
 
 def _plain_string(kind: str, item: object, _autogen: object) -> str | Literal[False]:
@@ -14,6 +14,12 @@ def _plain_string(kind: str, item: object, _autogen: object) -> str | Literal[Fa
 
 
 connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=tables.metadata, compare_type=True, render_item=_plain_string)
+context.configure(
+    connection=connection,
+    target_metadata=tables.metadata,
+    compare_type=True,
+    include_name=schema.ours,
+    render_item=_plain_string,
+)
 with context.begin_transaction():
     context.run_migrations()

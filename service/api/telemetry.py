@@ -1,0 +1,24 @@
+"""Telemetry, as devices send it."""
+
+from __future__ import annotations
+
+from flask import Blueprint, jsonify, request
+from flask.typing import ResponseReturnValue
+
+from service import clock
+from service.api.devices import bounded_body
+from service.context import services
+from service.intake.encodings import MAX_COMPRESSED_BYTES
+
+blueprint = Blueprint("telemetry", __name__, url_prefix="/v1")
+
+
+@blueprint.post("/telemetry")
+def post_telemetry() -> ResponseReturnValue:
+    """Take a batch of observations; the answer comes after the commit, with a verdict on each record."""
+    intake = services().intake
+    intake.room.check()
+    body = bounded_body(MAX_COMPRESSED_BYTES)
+    ndjson = request.mimetype in {"application/x-ndjson", "application/jsonl"}
+    encoding = request.headers.get("Content-Encoding", "")
+    return jsonify(intake.take(body, encoding, clock.now(), ndjson=ndjson).to_json())

@@ -1,0 +1,158 @@
+"""Take a batch: every record judged by itself, all stored in one transaction, acknowledged after its commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, Self
+from uuid import UUID
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from policies.cohort_screen import cohort_reason
+from policies.observation import Observation, decode_observation
+from policies.screen import screen
+from service.intake.admission import Quota, Slots
+from service.intake.batch import UNREADABLE, split
+from service.intake.cohorts import Cell, Cohorts
+from service.intake.encodings import inflate
+from service.intake.room import Room
+from service.intake.row import Record, flat_row, timing
+from service.intake.verdicts import Verdicts
+from service.settings import Settings
+from service.store import releases, reports, tallies, telemetry
+
+MOST_WINDOWS_A_CELL: Final = 60
+"""Windows of one arm that a batch, which is one phone's, may teach: one a minute for an hour."""
+KNOWN_REPORTS: Final = 200_000
+"""Reports whose class a worker remembers, some 30 MB."""
+
+
+class Intake:
+    """Stores batches. One for each worker: it remembers classes of reports and what cohorts have measured."""
+
+    def __init__(self, engine: Engine, room: Room, slots: Slots, quota: Quota) -> None:
+        self.room = room
+        self._engine = engine
+        self._slots = slots
+        self._quota = quota
+        self._cohorts = Cohorts()
+        self._classes: dict[str, tuple[str, bool]] = {}
+        self._newest_release = 0
+
+    @classmethod
+    def of(cls, engine: Engine, settings: Settings) -> Self:
+        """As the settings bound it. Two connections stay for lookups and uploads of reports."""
+        return cls(
+            engine,
+            Room(engine, settings.most_database_bytes, settings.least_free_bytes),
+            Slots(max(1, settings.pool_size - 2)),
+            Quota(settings.report_records_a_minute),
+        )
+
+    def take(self, body: bytes, encoding: str, received_at: datetime, *, ndjson: bool) -> Verdicts:
+        """Store a batch; when this returns, what is acknowledged is committed.
+
+        Raises BodyTooLarge, MalformedBody, UnsupportedEncoding, MalformedJson or TooManyRecords for the batch as a whole,
+        and Overloaded or QuotaExceeded where it has to come again.
+        """
+        verdicts = Verdicts()
+        first, repeats = _decoded(split(inflate(body, encoding), ndjson=ndjson), verdicts)
+        self._quota.charge(Counter(record.observation.report_id for record in first.values()))
+        with self._slots.one(), Session(self._engine) as session, session.begin():
+            stored = self._store(session, first, received_at, verdicts)
+            for record in repeats:
+                _judge_repeat(verdicts, record, stored.get(record.observation.record_id))
+            tallies.add(session, received_at, verdicts.counted())
+        return verdicts
+
+    def _store(
+        self, session: Session, decoded: dict[UUID, Record], received_at: datetime, verdicts: Verdicts
+    ) -> dict[UUID, bytes]:
+        """Store what is new; returns the digests of what is stored now under the records' ids."""
+        known = self._with_classes(session, decoded.values(), verdicts)
+        rows = self._rows(session, known, received_at)
+        inserted = telemetry.insert_new(session, list(rows.values()))
+        stored = telemetry.payload_digests(session, rows.keys() - inserted)
+        for record_id, row in rows.items():
+            if record_id not in inserted:
+                verdicts.repeated(decoded[record_id].index, same=stored[record_id] == row["payload_sha256"])
+            else:
+                verdicts.stored(record_id, row["set_aside"])
+        return {record_id: row["payload_sha256"] for record_id, row in rows.items()} | stored
+
+    def _with_classes(
+        self, session: Session, records: Iterable[Record], verdicts: Verdicts
+    ) -> list[tuple[Record, str, bool]]:
+        """Records with their class and whether it may teach; those of reports that nobody uploaded are rejected."""
+        records = list(records)
+        classes = self._classes = self._classes if len(self._classes) < KNOWN_REPORTS else {}
+        if unknown := {record.observation.report_id for record in records} - classes.keys():
+            classes |= reports.classes_of(session, unknown)
+        known = []
+        for record in records:
+            if (found := classes.get(record.observation.report_id)) is None:
+                verdicts.reject(record.index, "unknown-report")
+            else:
+                known.append((record, *found))
+        return known
+
+    def _newest_among(self, session: Session, known: list[tuple[Record, str, bool]]) -> int:
+        """The newest release, looked up where a record names a newer one than was seen so far."""
+        if max((record.observation.release for record, *_ in known), default=0) > self._newest_release:
+            self._newest_release = releases.newest_number(session) or 0
+        return self._newest_release
+
+    def _rows(
+        self, session: Session, known: list[tuple[Record, str, bool]], received_at: datetime
+    ) -> dict[UUID, dict[str, Any]]:
+        newest = self._newest_among(session, known)
+        expected = self._cohorts.expected(session, {_cell(device_class, r.observation) for r, device_class, _ in known})
+        taught: Counter[Cell] = Counter()
+        rows = {}
+        for record, device_class, learnable in known:
+            seen, cell = record.observation, _cell(device_class, record.observation)
+            measured, reason = None, screen(seen, learnable=learnable, newest_release=newest)
+            if reason is None and (measured := timing(seen)) is not None:
+                reason = cohort_reason(measured.p50_us, expected[cell], checked=_passed(seen))
+            if reason is None and seen.kind == "window":
+                taught[cell] += 1
+                reason = "over-batch-share" if taught[cell] > MOST_WINDOWS_A_CELL else None
+            rows[seen.record_id] = flat_row(record, device_class, reason, measured, received_at)
+        return rows
+
+
+def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[UUID, Record], list[Record]]:
+    """Readable records by id, and those whose id an earlier one of the batch has."""
+    first: dict[UUID, Record] = {}
+    repeats: list[Record] = []
+    for index, raw in enumerate(raws):
+        try:
+            observation = decode_observation(raw)
+        except UNREADABLE as error:
+            verdicts.reject(index, "invalid-record", str(error))
+            continue
+        record = Record(index, observation, raw, hashlib.sha256(raw).digest())
+        if first.setdefault(observation.record_id, record) is not record:
+            repeats.append(record)
+    return first, repeats
+
+
+def _judge_repeat(verdicts: Verdicts, record: Record, stored_digest: bytes | None) -> None:
+    """A repeat within the batch fares as its first: where that was not stored, neither is acknowledged."""
+    if stored_digest is None:
+        verdicts.reject(record.index, "unknown-report")
+    else:
+        verdicts.repeated(record.index, same=stored_digest == record.digest)
+
+
+def _cell(device_class: str, observation: Observation) -> Cell:
+    return device_class, observation.app, observation.model, observation.arm
+
+
+def _passed(observation: Observation) -> bool:
+    golden = observation.golden
+    return golden is not None and 0 < golden.checks == golden.passed

@@ -1,0 +1,132 @@
+"""An observation as a flat row of its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Any, Final
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from policies.observation import Condition, Conditions, Executed, Golden, Init, Observation, Requested
+from policies.screen import clock_skew_s, quantile_us
+from service.store.partitions import day_of
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that could be read: its place in the batch, its bytes and their digest."""
+
+    index: int
+    observation: Observation
+    raw: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Latencies of a window as they are stored."""
+
+    p50_us: float
+    p90_us: float
+    buckets: list[int]
+    counts: list[int]
+
+
+def timing(observation: Observation) -> Timing | None:
+    """The timing of a window, None where nothing ran. Its histogram has to be a possible one."""
+    runs = observation.runs
+    if runs is None or runs.latency_us is None or runs.count == 0:
+        return None
+    counts = {int(bucket): count for bucket, count in runs.latency_us.histogram.counts.items()}
+    ordered = dict(sorted(counts.items()))
+    return Timing(quantile_us(ordered, 0.5), quantile_us(ordered, 0.9), list(ordered), list(ordered.values()))
+
+
+_NO_REQUESTED: Final = Requested(delegate="")
+_NO_EXECUTED: Final = Executed(by="")
+_NO_INIT: Final = Init()
+_NO_GOLDEN: Final = Golden(checks=0, passed=0)
+_NO_CONDITION: Final = Condition()
+
+
+def flat_row(
+    record: Record, device_class: str, reason: str | None, measured: Timing | None, received_at: datetime
+) -> dict[str, Any]:
+    """Columns of `observation` by name. `reason` is None for a plausible record; `measured` is its timing then."""
+    seen = record.observation
+    requested = seen.requested or _NO_REQUESTED
+    executed = seen.executed or _NO_EXECUTED
+    init = seen.init or _NO_INIT
+    golden = seen.golden
+    after = (seen.conditions and seen.conditions.after) or _NO_CONDITION
+    return {
+        "record_id": seen.record_id,
+        "day": day_of(seen.record_id),
+        "payload_sha256": record.digest,
+        "received_at": received_at,
+        "set_aside": reason,
+        "set_aside_payload": record.raw if reason else None,
+        "report_id": seen.report_id,
+        "device_class": device_class,
+        "app": seen.app,
+        "release": seen.release,
+        "model": seen.model,
+        "arm": seen.arm,
+        "kind": seen.kind,
+        "plan": seen.plan,
+        "propensity": seen.propensity,
+        "workload": seen.workload,
+        "requested_delegate": requested.delegate if seen.requested else None,
+        "requested_accelerator": requested.accelerator,
+        "executed_by": executed.by if seen.executed else None,
+        "delegated_nodes": executed.delegated_nodes,
+        "total_nodes": executed.total_nodes,
+        "partitions": executed.partitions,
+        "load_us": init.load_us,
+        "compile_us": init.compile_us,
+        "cache_hit": init.cache_hit,
+        "first_run_us": init.first_run_us,
+        "conditions": _json(seen.conditions),
+        "thermal_after": after.thermal_status,
+        "golden_checks": golden.checks if golden else None,
+        "golden_passed": golden.passed if golden else None,
+        "golden_max_rel_error": golden.max_rel_error if golden else None,
+        "attempt_id": seen.attempt_id,
+        "memory_peak_kb": seen.memory_peak_kb,
+        "device_time": _storable(seen.device_time),
+        "monotonic_ms": seen.monotonic_ms,
+        "clock_skew_s": clock_skew_s(seen, received_at),
+        "sdk": seen.sdk,
+        "app_version": seen.app_version,
+        **_runs(seen, measured if reason is None else None),
+    }
+
+
+def _runs(seen: Observation, measured: Timing | None) -> dict[str, Any]:
+    """Columns of the runs; no latencies of a record set aside, whose numbers may not even fit the columns."""
+    runs = seen.runs
+    latency = runs.latency_us if runs and measured else None
+    return {
+        "run_count": runs.count if runs else None,
+        "errors": _json(runs.errors) if runs else None,
+        "timeouts": runs.timeouts if runs else None,
+        "fallbacks": runs.fallbacks if runs else None,
+        "latency_min_us": latency.min if latency else None,
+        "latency_max_us": latency.max if latency else None,
+        "latency_sum_us": latency.sum if latency else None,
+        "latency_p50_us": measured.p50_us if measured else None,
+        "latency_p90_us": measured.p90_us if measured else None,
+        "histogram_buckets": measured.buckets if measured else None,
+        "histogram_counts": measured.counts if measured else None,
+    }
+
+
+def _json(value: dict[str, int] | Conditions | None) -> Jsonb | None:
+    return None if value is None else Jsonb(value, dumps=msgspec.json.encode)
+
+
+def _storable(moment: datetime | None) -> datetime | None:
+    """The time, unless another zone could put it outside the years that dates have: it could never be read back."""
+    return moment if moment is not None and MINYEAR < moment.year < MAXYEAR else None

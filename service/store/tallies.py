@@ -1,0 +1,47 @@
+"""Tallies: what became of records, counted in the transaction that judged them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from sqlalchemy import insert, text
+from sqlmodel import Session
+
+from service.store import tables
+
+_TALLY: Final = tables.metadata.tables["telemetry_tally"]
+# Rows are only ever added by batches, so that batches never wait for each other; folding takes away what it has added up.
+_FOLD: Final = text(
+    """
+    WITH gone AS (DELETE FROM telemetry_tally RETURNING day, verdict, reason, records)
+    INSERT INTO telemetry_tally (day, verdict, reason, records)
+    SELECT day, verdict, reason, sum(records)::bigint FROM gone GROUP BY 1, 2, 3
+    """
+)
+_TOTALS: Final = text(
+    "SELECT verdict, reason, sum(records)::bigint FROM telemetry_tally WHERE day >= :since GROUP BY 1, 2 ORDER BY 3 DESC"
+)
+
+
+def add(session: Session, received_at: datetime, counted: Mapping[tuple[str, str], int]) -> None:
+    """Count the verdicts of a batch under the UTC day of its receipt."""
+    day = received_at.astimezone(UTC).date()
+    rows: list[dict[str, Any]] = [
+        {"day": day, "verdict": verdict, "reason": reason, "records": records}
+        for (verdict, reason), records in counted.items()
+    ]
+    if rows:
+        session.connection().execute(insert(_TALLY).values(rows))
+
+
+def fold(session: Session) -> int:
+    """One row a day, verdict and reason again; returns how many rows there are now."""
+    return session.connection().execute(_FOLD).rowcount
+
+
+def totals(session: Session, since: date = date.min) -> dict[tuple[str, str], int]:
+    """(verdict, reason) → records received from `since` on, the most first."""
+    rows = session.connection().execute(_TOTALS, {"since": since})
+    return {(verdict, reason): int(records) for verdict, reason, records in rows}
