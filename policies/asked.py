@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from policies.vocabulary import ThermalStatus, Workload
 
@@ -12,12 +12,20 @@ MAX_UNIT_CHARACTERS = 128
 UnitId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_UNIT_CHARACTERS)]
 
 
-class Moment(BaseModel):
-    """None is "not known". The unit id is used to find a bucket and forgotten: no answer repeats it."""
+Fact = bool | int | float | Annotated[str, StringConstraints(max_length=1_024)]
+Facts = Annotated[dict[Annotated[str, StringConstraints(max_length=128)], Fact], Field(max_length=64)]
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class Moment(BaseModel):
+    """None is "not known". The unit id is used to find a bucket and forgotten: no answer repeats it.
+
+    `facts` are what the caller says of itself: conditions name them as `request.…`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     workload: Workload = Workload.BURST
     thermal: ThermalStatus | None = None
     battery_saver: bool | None = None
     unit_id: UnitId | None = None
+    facts: Facts = {}

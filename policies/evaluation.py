@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from policies.decide import Plan
 from policies.errors import TargetingKeyMissing
 from policies.explain import Explanation
 from policies.explanation_json import chosen_json
+from policies.plans import Plan
 from policies.wire import plan_name
 
 

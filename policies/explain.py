@@ -12,11 +12,15 @@ from typing import Final
 from policies.arm import Arm, ModelSpec, executable_arms
 from policies.asked import Moment
 from policies.assign import bucket, choose
-from policies.decide import ModelDecision, Plan, Split, Verdict, decide_model
+from policies.decide import ModelDecision, decide_model
 from policies.default_rule import ArmCoverage
-from policies.document import Deny, PolicyDocument
+from policies.deny import Deny
+from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
+from policies.plans import Plan, Split
+from policies.refusals import Verdict
+from policies.tried import TriedRule
 from policies.vocabulary import Workload
 
 _TAKEN_AWAY: Final = frozenset({"denied", "accuracy-budget", "excluded"})
@@ -83,6 +87,11 @@ class Explanation:
         return self.decided.model
 
     @property
+    def rules(self) -> tuple[TriedRule, ...]:
+        """The rules that were asked for this workload, in their order."""
+        return tuple(tried for tried in self.decided.rules if tried.workload in {None, self.moment.workload})
+
+    @property
     def propensity(self) -> float | None:
         """Chance (0…1) that the arm served first was served, over all splits that it leads; None where none was."""
         if self.chosen is None:
@@ -95,7 +104,7 @@ def explain(
     facts: Fingerprint, document: PolicyDocument, model: ModelSpec, knowledge: Knowledge, moment: Moment
 ) -> Explanation:
     """The explanation. Pure: the same values give the same answer, and it is the answer that `decide` gives."""
-    decided = decide_model(facts, document, model, knowledge)
+    decided = decide_model(facts, document, model, knowledge, moment.facts)
     plan = decided.plan(moment.workload) if decided.plans else None
     splits = plan.splits if plan else ()
     number = bucket(plan.salt, moment.unit_id) if plan and moment.unit_id else None

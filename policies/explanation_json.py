@@ -8,6 +8,7 @@ from typing import Any
 from policies.assign import HASH
 from policies.explain import ArmLine, Explanation, RankLine, SplitLine
 from policies.fingerprint import Fingerprint
+from policies.tried import TriedDeny, TriedRule
 from policies.wire import arms_json, plan_name
 
 
@@ -35,7 +36,9 @@ def explanation_json(made: Explanation) -> dict[str, Any]:
         "propensity": made.propensity,
         "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
         "arms": [_arm_line_json(line) for line in made.arms],
+        "rules": [_rule_json(tried) for tried in made.rules],
         "denies": [deny.model_dump(mode="json", include={"id", "arms", "reason", "until"}) for deny in made.denies],
+        "denies_asked": [_deny_json(tried) for tried in made.decided.denies],
         "learned": [_rank_json(line) for line in made.ranking],
     }
 
@@ -54,6 +57,7 @@ def _plan_json(made: Explanation) -> dict[str, Any] | None:
     return {
         "name": plan_name(made.decided, made.plan),
         "rule": made.plan.rule,
+        "by": made.plan.by,
         "evidence": dict(made.plan.evidence),
         "salt": made.plan.salt,
         "hash": HASH,
@@ -80,6 +84,14 @@ def _arm_line_json(line: ArmLine) -> dict[str, Any]:
         "verdicts": [{"code": verdict.code, "because": verdict.because} for verdict in line.verdicts],
         "coverage": {"share": coverage.share, "cuts": coverage.cuts, "basis": coverage.basis} if coverage else None,
     }
+
+
+def _rule_json(tried: TriedRule) -> dict[str, Any]:
+    return {"id": tried.id, "fate": tried.fate, "because": tried.because, "unknown": list(tried.unknown)}
+
+
+def _deny_json(tried: TriedDeny) -> dict[str, Any]:
+    return {"id": tried.id, "fate": tried.fate, "arms": list(tried.arms), "unknown": list(tried.unknown)}
 
 
 def _rank_json(line: RankLine) -> dict[str, Any]:

@@ -221,6 +221,11 @@ def canonical_accelerator(raw: str) -> str:
     return plain or f"driver-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
 
 
+def canonical_gpu(renderer: str) -> str:
+    """The family of a GPU: its renderer without marks, `adreno-740` of `Adreno (TM) 740`."""
+    return re.sub(r"\s+", "-", re.sub(r"\s*\((tm|r)\)", "", renderer.lower()).strip())
+
+
 def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:
     """Numbers about the silicon that the learner compares chips by."""
     if entry is None:
@@ -275,11 +280,9 @@ def _kind(raw_type: str | None) -> str:
 def _gpu(report: CapabilityReport) -> Gpu | None:
     if report.gpu is None or not report.gpu.renderer:
         return None
-    renderer = report.gpu.renderer
-    family = re.sub(r"\s*\((tm|r)\)", "", renderer.lower()).strip()
     return Gpu(
-        family=re.sub(r"\s+", "-", family),
-        renderer=renderer,
+        family=canonical_gpu(report.gpu.renderer),
+        renderer=report.gpu.renderer,
         gles=report.gpu.gles,
         vulkan=report.gpu.vulkan,
         opencl=report.gpu.opencl,

@@ -1,25 +1,75 @@
-"""Pydantic's complaints as our own errors."""
+"""Pydantic's complaints as our own errors, and the base of what operators state."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import re
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 
-from policies.errors import InvalidField
+from policies.errors import ConditionError, InvalidField
+from policies.nearest import did_you_mean, nearest
 
 M = TypeVar("M", bound=BaseModel)
 
-_BOUNDS = ("le", "ge", "lt", "gt", "max_length", "min_length")
+CONDITION: Final = "invalid-condition"
+"""Type of the complaint about a condition; its context holds `line`, `column`, `expected` and `nearest`."""
+
+_UNKNOWN_FIELD: Final = "unknown-field"
+_BOUNDS: Final = ("le", "ge", "lt", "gt", "max_length", "min_length")
+
+
+class Stated(BaseModel):
+    """What an operator writes: a key that nobody knows is a typo, and the nearest known one is named."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, raw: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in raw if isinstance(raw, Mapping) else ():
+            if key not in known:
+                close = nearest(str(key), known)
+                context: dict[str, Any] = {"key": str(key), "expected": "one of " + ", ".join(known), "nearest": close}
+                context["hint"] = did_you_mean(close)
+                raise PydanticCustomError(_UNKNOWN_FIELD, "nothing of this name is known here{hint}", context)
+        return raw
 
 
 def validated(kind: type[M], raw: Any) -> M:
-    """`raw` as a `kind`; raises InvalidField naming the first field that is wrong and the limit it broke."""
+    """`raw` as a `kind`; raises InvalidField naming the first field that is wrong and the limit it broke.
+
+    Raises ConditionError, with line and column, for a condition that the policy language does not take.
+    """
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(part) for part in first["loc"]) or kind.__name__
-        bounds = first.get("ctx", {})
-        limit = next((bounds[name] for name in _BOUNDS if name in bounds), None)
-        raise InvalidField(f"{path}: {first['msg']}", field=path, limit=limit) from error
+        first = error.errors(include_url=False)[0]
+        raise _complaint(kind, first) from error
+
+
+def _complaint(kind: type[BaseModel], first: ErrorDetails) -> InvalidField | ConditionError:
+    context = first.get("ctx", {})
+    names = [str(part) for part in first["loc"]]
+    if first["type"] == _UNKNOWN_FIELD:
+        names.append(context["key"])
+    path = ".".join(names) or kind.__name__
+    if first["type"] == CONDITION:
+        places = {name: context[name] for name in ("line", "column", "expected", "nearest")}
+        return ConditionError(f"{path}: {first['msg']}", field=path, **places)
+    limit = next((context[name] for name in _BOUNDS if name in context), None)
+    expected, close = _expected(first)
+    detail = f"{path}: {first['msg']}" + ("" if first["type"] == _UNKNOWN_FIELD else did_you_mean(close))
+    return InvalidField(detail, field=path, limit=limit, expected=expected, nearest=close)
+
+
+def _expected(first: ErrorDetails) -> tuple[str | None, str | None]:
+    """What could stand there, and the nearest of it, where it is one of a few words."""
+    context = first.get("ctx", {})
+    expected = context.get("expected")
+    if not isinstance(expected, str) or first["type"] == _UNKNOWN_FIELD:
+        return expected, context.get("nearest")
+    return expected, nearest(str(first["input"]), re.findall(r"'([^']*)'", expected))

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from policies.assign import HASH
-from policies.decide import Decision, ModelDecision, Plan
+from policies.decide import Decision, ModelDecision
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
+from policies.plans import Plan
 from policies.settings_of_arm import run_settings
 from policies.vocabulary import Workload
 
@@ -49,7 +50,12 @@ def _model(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
         "plans": {plan_name(decided, plan): _plan(plan) for plan in decided.plans},
         "arms": arms_json(decided, fingerprint),
         "latency_target_ms": decided.model.latency_target_ms,
-        "because": [_because(plan) for plan in decided.plans] + [{"deny": deny} for deny in decided.denied_by],
+        "because": [
+            *(_because(plan) for plan in decided.plans),
+            *({"deny": deny} for deny in decided.denied_by),
+            *({"deny": tried.id, "unknown": list(tried.unknown)} for tried in decided.denies if tried.unknown),
+            *({"rule": tried.id, "unknown": list(tried.unknown)} for tried in decided.rules if tried.unknown),
+        ],
     }
 
 
@@ -67,7 +73,10 @@ def _plan(plan: Plan) -> dict[str, Any]:
 
 
 def _because(plan: Plan) -> Mapping[str, Any]:
-    return {"rule": plan.rule, "workload": plan.workload} | {k: round(v, 4) for k, v in plan.evidence.items()}
+    why: dict[str, Any] = {"rule": plan.rule, "workload": plan.workload}
+    if plan.by is not None:
+        why["by"] = plan.by
+    return why | {k: round(v, 4) for k, v in plan.evidence.items()}
 
 
 def arms_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, dict[str, Any]]:

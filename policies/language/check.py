@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from policies.language.functions import METHODS, PLAIN, Function, Parameter, Refused
 from policies.language.kinds import INTEGER, NUMBER, OPEN, TEXT, YES_NO, Kind, ListOf, Open, Record, Scalar, is_text
 from policies.language.syntax import Call, Literal, Member, Name, Node, Operation, Sequence
 from policies.language.tokens import Fault, Place
+from policies.nearest import did_you_mean, nearest
 
 QUANTIFIERS: Final = ("exists", "all", "exists_one")
 MAX_QUANTIFIERS: Final = 4
@@ -24,13 +24,6 @@ def check(tree: Node, vocabulary: Mapping[str, Kind]) -> None:
     kind = checker.kind_of(tree)
     if not _is(kind, YES_NO):
         raise _mismatch(YES_NO.name, kind, tree.place)
-
-
-def nearest(written: str, known: Iterable[str]) -> str | None:
-    """The known name that the written one resembles most, if any does."""
-    names = {name.lower(): name for name in known}
-    found = get_close_matches(written.lower(), names, n=1, cutoff=0.6)
-    return names[found[0]] if found else None
 
 
 class _Checker:
@@ -180,7 +173,7 @@ class _Checker:
         except Refused as refused:
             close = nearest(str(node.value), refused.known)
             raise Fault(
-                f"expected {refused}, found {node.value!r}{_hint(close)}",
+                f"expected {refused}, found {node.value!r}{did_you_mean(close)}",
                 node.place,
                 expected=str(refused),
                 nearest=close,
@@ -216,11 +209,7 @@ def _spelling(kind: Kind, node: Node) -> None:
 
 def _unknown_name(written: str, known: Iterable[str], expected: str, place: Place) -> Fault:
     close = nearest(written, known)
-    return Fault(f"`{written}` is not known{_hint(close)}", place, expected=expected, nearest=close)
-
-
-def _hint(close: str | None) -> str:
-    return f"; did you mean `{close}`?" if close else ""
+    return Fault(f"`{written}` is not known{did_you_mean(close)}", place, expected=expected, nearest=close)
 
 
 def _mismatch(expected: str, found: Kind, place: Place) -> Fault:

@@ -63,7 +63,7 @@ def compile_condition(text: str, vocabulary: Vocabulary = DEVICE_VOCABULARY, *, 
     except Fault as fault:
         line, column = fault.place.line, fault.place.column
         raise ConditionError(
-            f"{field}, line {line}, column {column}: {fault.detail}",
+            f"{field}: line {line}, column {column}: {fault.detail}",
             field=field,
             line=line,
             column=column,

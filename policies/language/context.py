@@ -32,10 +32,11 @@ class Context:
         self.supports = supports
         self.cel = cel.Context(variables=self.values, functions=_FUNCTIONS | {"supports": supports})
 
-    def add(self, root: str, value: Any) -> None:
-        """State another root, or state it anew: what conditions see from now on."""
-        self.values[root] = known(value)
-        self.cel.add_variable(root, self.values[root])
+    def update(self, values: Mapping[str, Any]) -> None:
+        """State more roots, or state them anew: what conditions see from now on."""
+        for root, value in values.items():
+            self.values[root] = known(value)
+            self.cel.add_variable(root, self.values[root])
 
 
 def known(value: Any) -> Any:

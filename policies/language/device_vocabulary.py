@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import Final
 
 from policies import catalog
-from policies.fingerprint import Population, canonical_accelerator, canonical_soc
+from policies.fingerprint import Population, canonical_accelerator, canonical_gpu, canonical_soc
 from policies.language.kinds import INTEGER, NUMBER, OPEN, TEXT, YES_NO, ListOf, Record, Vocabulary, spelled, words
 from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload
 
@@ -14,6 +15,11 @@ from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload
 def canonical_manufacturer(name: str) -> str:
     """The spelling of a manufacturer in fingerprints."""
     return name.strip().lower()
+
+
+def model_key(model: str) -> str:
+    """A phone's model in the spelling of lists that fold case, blanks and dashes: `SM-G991B` is `sm_g991b`."""
+    return re.sub("[ -]", "_", model.lower())
 
 
 _RUNTIME: Final = Record("a vendor runtime", {"loads": YES_NO, "version": TEXT})
@@ -25,6 +31,7 @@ _DEVICE: Final = Record(
         "driver_stack": TEXT,
         "manufacturer": spelled(canonical_manufacturer),
         "model": TEXT,
+        "model_key": spelled(model_key),
         "soc": spelled(canonical_soc),
         "soc_vendor": TEXT,
         "api_level": INTEGER,
@@ -54,7 +61,17 @@ ACCELERATOR: Final = Record(
         "probe_status": TEXT,
     },
 )
-_GPU: Final = Record("gpu", {"family": TEXT, "renderer": TEXT, "gles": TEXT, "vulkan": TEXT, "opencl": TEXT})
+_GPU: Final = Record(
+    "gpu",
+    {
+        "family": spelled(canonical_gpu),
+        "renderer": TEXT,
+        "gles": TEXT,
+        "gles_text": TEXT,
+        "vulkan": TEXT,
+        "opencl": TEXT,
+    },
+)
 _MODEL: Final = Record(
     "model",
     {

@@ -37,7 +37,10 @@ def _model(made: Explanation) -> Iterator[str]:
     yield from _chosen(made)
     yield from _section("splits", (_split(line, index == made.chosen) for index, line in enumerate(made.splits)))
     yield from _section("arms", (text for line in made.arms for text in _arm(line)))
+    yield from _section("rules", (_tried(line.id, line.fate, line.because, line.unknown) for line in made.rules))
     yield from _section("denies", (f"{d.id}: {d.reason} (arms {', '.join(d.arms)})" for d in made.denies))
+    asked = (_tried(line.id, line.fate, ", ".join(line.arms), line.unknown) for line in made.decided.denies)
+    yield from _section("denies asked", asked)
     yield from _section("learned", (_rank(line) for line in made.ranking))
 
 
@@ -52,7 +55,8 @@ def _chosen(made: Explanation) -> Iterator[str]:
         yield "  chosen: nothing may run, the app keeps its bundled default"
         return
     evidence = ", ".join(f"{name} {value:g}" for name, value in made.plan.evidence.items())
-    yield f"  chosen by: {made.plan.rule} ({evidence})"
+    by = f" of the rule {made.plan.by}" if made.plan.by else ""
+    yield f"  chosen by: {made.plan.rule}{by}{f' ({evidence})' if evidence else ''}"
     bucket = "none, no unit was named" if made.bucket is None else f"{made.bucket} of 0…9999, salt {made.plan.salt}"
     propensity = "none, nobody was drawn" if made.propensity is None else f"{made.propensity:.4f}"
     yield f"  bucket: {bucket}; propensity: {propensity}"
@@ -70,6 +74,11 @@ def _arm(line: ArmLine) -> Iterator[str]:
     if line.coverage and line.coverage.share is not None:
         yield f"  coverage {line.coverage.share:.1%}, {line.coverage.cuts} cuts, {line.coverage.basis}"
     yield from (f"  {verdict.code}: {verdict.because}" for verdict in line.verdicts)
+
+
+def _tried(name: str, fate: str, detail: str, unknown: Sequence[str]) -> str:
+    told = detail or (f"unknown {', '.join(unknown)}" if unknown else "")
+    return f"{name}: {fate}{f', {told}' if told else ''}"
 
 
 def _rank(line: RankLine) -> str:

@@ -9,8 +9,9 @@ from typing import Final
 from flask import render_template, request
 from sqlmodel import Session
 
-from policies.decide import Plan, decide_model
+from policies.decide import decide_model
 from policies.fingerprint import Accelerator, Fingerprint
+from policies.plans import Plan
 from policies.vocabulary import Workload
 from service import stored_facts
 from service.console import class_search

@@ -205,7 +205,7 @@ def test_a_vocabulary_of_ones_own_knows_its_own_names():
 def test_a_context_takes_more_facts_later():
     context = Context({"device": {"api_level": 30}})
     condition = compile_condition('arm.delegate == "gpu"', field="when")
-    context.add("arm", {"delegate": "gpu"})
+    context.update({"arm": {"delegate": "gpu"}})
     assert condition.evaluate(context).holds is True
-    context.add("arm", {"delegate": "cpu"})
+    context.update({"arm": {"delegate": "cpu"}})
     assert condition.evaluate(context).holds is False

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.assign import BUCKETS
-from policies.decide import ModelDecision, Plan, Rule, Split, decide, decide_model
+from policies.decide import ModelDecision, decide, decide_model
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
+from policies.plans import Plan, Rule, Split
 from policies.vocabulary import Workload
 
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp32.tflite.gpu", "int8.tflite.cpu"

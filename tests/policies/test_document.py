@@ -9,8 +9,11 @@ import pytest
 from builders import EDGETPU, deny, make_accelerator, make_document, make_fingerprint, make_model, make_variant, nnapi
 
 from policies.arm import Arm
-from policies.document import Cohort, parse_document
+from policies.decide import decide_model
+from policies.deny import Cohort
+from policies.document import parse_document
 from policies.errors import InvalidField
+from policies.knowledge import Knowledge
 from policies.vocabulary import Delegate
 
 [VARIANT] = make_model(variants=[make_variant()]).variants
@@ -120,6 +123,7 @@ def test_the_more_a_cohort_states_the_narrower_it_is() -> None:
     ],
 )
 def test_a_deny_hits_the_models_and_arms_it_names(changes: dict[str, Any], hit: bool) -> None:
-    [stated] = make_document(denies=[deny("q1", "int8.*.nnapi.*") | changes]).denies
-    assert stated.hits(make_fingerprint(), "segmentation", NPU) is hit
-    assert not stated.hits(make_fingerprint(), "segmentation", CPU)
+    document = make_document(denies=[deny("q1", "int8.*.nnapi.*") | changes])
+    decided = decide_model(make_fingerprint(), document, make_model(), Knowledge())
+    assert (NPU.id not in decided.arms) is hit
+    assert CPU.id in decided.arms

@@ -1,0 +1,84 @@
+"""Arms that a device must not run: denied by the operator, or beyond the model's accuracy budget."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from policies.arm import Arm, ModelSpec
+from policies.fingerprint import Fingerprint
+from policies.inquiry import Inquiry
+from policies.standing import ReadyDeny, Standing
+from policies.tried import Fate, TriedDeny
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One line of an explanation: what happened to an arm, and why. `code` is stable."""
+
+    arm: str
+    code: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Arm id → why it is refused; what could not be told of others; and what became of every deny that was asked."""
+
+    refused: Mapping[str, Verdict]
+    undecided: Sequence[Verdict]
+    tried: tuple[TriedDeny, ...]
+    denied_by: tuple[str, ...]
+
+
+def refusals(
+    arms: Iterable[Arm], facts: Fingerprint, standing: Standing, model: ModelSpec, inquiry: Inquiry
+) -> Refusals:
+    """What is taken away. Of several denies that hit an arm the narrowest is named."""
+    court = _Court(standing.denies_of(facts, model.name), model, inquiry)
+    refused = {arm.id: verdict for arm in arms if (verdict := court.judge(arm)) is not None}
+    return Refusals(refused, court.undecided, tuple(court.tried()), tuple(dict.fromkeys(court.taken.values())))
+
+
+class _Court:
+    """Judges arm after arm, and remembers which deny took which."""
+
+    def __init__(self, denies: Sequence[ReadyDeny], model: ModelSpec, inquiry: Inquiry) -> None:
+        self.taken: dict[str, str] = {}
+        self.undecided: list[Verdict] = []
+        self._denies = denies
+        self._model = model
+        self._inquiry = inquiry
+        self._unknown: defaultdict[str, dict[str, None]] = defaultdict(dict)
+
+    def judge(self, arm: Arm) -> Verdict | None:
+        deny = next((ready.deny for ready in self._denies if self._hits(ready, arm)), None)
+        if deny is not None:
+            self.taken[arm.id] = deny.id
+            return Verdict(arm.id, "denied", f"{deny.id}: {deny.reason}")
+        if self._model.within_budget(arm.variant):
+            return None
+        allowed = self._model.max_accuracy_drop
+        detail = f"accuracy drops by {arm.variant.accuracy_drop}, at most {allowed} is allowed"
+        return Verdict(arm.id, "accuracy-budget", detail)
+
+    def _hits(self, ready: ReadyDeny, arm: Arm) -> bool:
+        if not (ready.arms.match(arm.id) and ready.deny.cohort.holds_accelerator(arm.accelerator)):
+            return False
+        if ready.condition is None:
+            return True
+        answer = self._inquiry.ask(ready.condition, self._model, arm)
+        if answer.holds is None:
+            self._unknown[ready.deny.id].update(dict.fromkeys(answer.unknown))
+            detail = f"{ready.deny.id}: unknown {', '.join(answer.unknown)}"
+            self.undecided.append(Verdict(arm.id, "deny-unknown", detail))
+        return bool(answer.holds)
+
+    def tried(self) -> Iterable[TriedDeny]:
+        for ready in self._denies:
+            name = ready.deny.id
+            arms = tuple(arm for arm, by in self.taken.items() if by == name)
+            unknown = tuple(self._unknown.get(name, ()))
+            fate = Fate.TOOK_AWAY if arms else Fate.UNKNOWN if unknown else Fate.NOT_MATCHED
+            yield TriedDeny(name, fate, arms, unknown)

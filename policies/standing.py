@@ -1,0 +1,63 @@
+"""What a document states, made ready once to be asked about many devices."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from policies.deny import Deny, device_key
+from policies.fingerprint import Fingerprint
+from policies.globs import compiled
+from policies.language import Condition
+from policies.rule import StatedRule
+from policies.when import condition
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyDeny:
+    """A deny with its globs and its condition compiled. `place` is its place, the narrowest first."""
+
+    place: int
+    deny: Deny
+    arms: re.Pattern[str]
+    condition: Condition | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRule:
+    """A rule with its condition compiled."""
+
+    rule: StatedRule
+    condition: Condition
+
+
+class Standing:
+    """Denies, found by the facts of a device that they name, and rules in their order."""
+
+    def __init__(self, denies: Iterable[Deny], rules: Iterable[StatedRule]) -> None:
+        self.rules = tuple(ReadyRule(rule, condition(rule.when)) for rule in rules)
+        # Fact of `device_key` → its value → denies that name the value; None holds those that name no fact.
+        self._denies: defaultdict[tuple[int, str] | None, list[ReadyDeny]] = defaultdict(list)
+        for place, deny in enumerate(sorted(denies, key=lambda d: (d.width, d.id))):
+            ready = ReadyDeny(place, deny, compiled(deny.arms), condition(deny.when) if deny.when else None)
+            for key in _keys(deny):
+                self._denies[key].append(ready)
+
+    def denies_of(self, facts: Fingerprint, model: str) -> list[ReadyDeny]:
+        """Denies whose cohort the device is in, as far as its own facts tell; the narrowest first."""
+        keys = [None, *((fact, value) for fact, value in enumerate(device_key(facts)) if value is not None)]
+        named = [ready for key in keys for ready in self._denies.get(key, ())]
+        found = [
+            r for r in named if not (r.deny.models and model not in r.deny.models) and r.deny.cohort.holds_device(facts)
+        ]
+        return sorted(found, key=lambda ready: ready.place)
+
+
+def _keys(deny: Deny) -> list[tuple[int, str] | None]:
+    """By which facts to find it: the values of the narrowest fact that it states of a device."""
+    for fact, values in enumerate(deny.cohort.of_device):
+        if values:
+            return [(fact, value) for value in dict.fromkeys(values)]
+    return [None]
