@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
 from ml.kernels import TERMS, Cells, Matrix, Space
@@ -70,7 +71,7 @@ class Evidence:
         covariance[np.diag_indices_from(covariance)] += self.noise
         factor = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
         alpha = cho_solve(factor, self.centred, check_finite=False)
-        outer = cho_solve(factor, np.eye(len(alpha)), check_finite=False) - np.outer(alpha, alpha)
+        outer = _inverse(factor[0]) - np.outer(alpha, alpha)
         gathered = {name: self._gather(outer * kernel) for name, kernel in self.models.items()}
         slope = [0.5 * np.vdot(gathered[t.model], table) for t, table in zip(self.terms, self.tables, strict=True)]
         away = (theta - self.centre) / self.log_sd
@@ -113,6 +114,12 @@ def _subset(table: Table, rows: int, rng: np.random.Generator) -> NDArray[np.int
     whole = by_model[: rows // 2]
     others = rng.permutation(np.setdiff1d(np.arange(len(table)), whole))
     return np.concatenate([whole, others[: rows - len(whole)]])
+
+
+def _inverse(factor: Matrix) -> Matrix:
+    """Inverse of a matrix from its lower Cholesky factor: half the work of solving for the identity."""
+    lower, _ = dpotri(factor, lower=1)
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
 
 
 def _outer(kernel: Matrix, codes: NDArray[np.intp]) -> Matrix:

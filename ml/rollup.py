@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class CellSummary:
     starts: int
 
 
-def regrouped(rollups: Iterable[Rollup], group_of: dict[str, str]) -> list[Rollup]:
+def regrouped(rollups: Iterable[Rollup], group_of: Mapping[str, str]) -> list[Rollup]:
     """The same rollups under other group names (device class → driver stack); unknown groups are left out."""
     return [
         replace(rollup, cell=rollup.cell._replace(group=group_of[rollup.cell.group]))

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.stats import binomtest, norm
 
-from ml.rollup import Rollup
+from ml.rollup import Rollup, regrouped
 
 
 class Cohort(NamedTuple):
@@ -56,13 +57,16 @@ def precision_of(arm: str) -> str:
 
 
 def by_cohort(rollups: Iterable[Rollup], soc_of: Mapping[str, str], *, precision: bool) -> dict[Cohort, list[Rollup]]:
-    """Rollups of arms that delegate, by cohort; the CPU is nobody's suspect here."""
+    """Rollups of arms that delegate, by cohort, with the SoC for their group; the CPU is nobody's suspect here.
+
+    A fleet has many device classes and few phones of most: what a cell shows is seen once classes are pooled by SoC.
+    """
     cohorts: defaultdict[Cohort, list[Rollup]] = defaultdict(list)
-    for rollup in rollups:
+    for rollup in regrouped(rollups, soc_of):
         arm = rollup.cell.arm
         if target_of(arm) != "cpu":
             part = precision_of(arm) if precision else ""
-            cohorts[Cohort(soc_of[rollup.cell.group], target_of(arm), part)].append(rollup)
+            cohorts[Cohort(rollup.cell.group, target_of(arm), part)].append(rollup)
     return cohorts
 
 
@@ -74,11 +78,15 @@ def share_p_value(failures: int, trials: int, null_share: float) -> float:
 MIN_LOG_SD = 0.1
 """Floor of the spread of a log ratio: no fewer pairs than it takes may look certain by chance."""
 
+TRIM = 0.2
+"""Share of pairs left out at either end: a cell in twenty behaves unlike the rest of its cohort (a graph in pieces)."""
+
 
 def mean_p_value(log_ratios: list[float], null: float) -> float:
-    """One-sided test that the mean of log ratios exceeds `null`, with a floor on their spread."""
+    """One-sided test that the trimmed mean of log ratios exceeds `null`, with a floor on their spread (Yuen 1974)."""
     count = len(log_ratios)
-    mean = sum(log_ratios) / count
-    variance = sum((value - mean) ** 2 for value in log_ratios) / max(count - 1, 1)
-    sd = max(variance**0.5, MIN_LOG_SD)
-    return float(norm.sf((mean - null) / (sd / count**0.5)))
+    cut = int(TRIM * count)
+    kept = np.sort(log_ratios)[cut : count - cut]
+    winsorised = np.clip(log_ratios, kept[0], kept[-1])
+    sd = max(float(winsorised.std(ddof=1)) if count > 1 else 0.0, MIN_LOG_SD)
+    return float(norm.sf((kept.mean() - null) / (sd / ((1 - 2 * cut / count) * count**0.5))))

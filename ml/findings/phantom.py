@@ -1,6 +1,6 @@
 """Phantom acceleration: an NPU takes nearly the whole graph and is as fast as the CPU, because the CPU computes.
 
-Null: it is over 1.35 times as fast, or as slow, as the CPU that runs the same variant on the same driver stack (two
+Null: it is over 1.35 times as fast, or as slow, as the CPU that runs the same variant on the same SoC (two
 one-sided tests, Schuirmann 1987). A GPU is left out: the median phone's GPU is honestly as fast as its CPU.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import exp, log
 
 from ml.findings.finding import Finding, by_cohort, mean_p_value, target_of
-from ml.rollup import CellSummary, Rollup, summaries
+from ml.rollup import CellSummary, Rollup, regrouped, summaries
 from policies.catalog import accelerators
 
 NULL_LOG_RATIO = log(1.35)
@@ -22,7 +22,7 @@ WHOLE_GRAPH = 0.9
 def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
     """One hypothesis a cohort with at least two cells whose CPU arm was measured too."""
     rows = list(rollups)
-    pooled = summaries(rows)
+    pooled = summaries(regrouped(rows, soc_of))
     cpu = {
         (c.group, c.app, c.model, _file(c.arm)): s
         for c, s in pooled.items()
