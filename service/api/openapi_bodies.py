@@ -1,0 +1,75 @@
+"""What each route takes and answers, where that does not follow from the route itself. Tables only."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from policies.arm import ModelSpec
+from policies.document import PolicyDocument
+from policies.report import CapabilityReport
+from service.api.decide import Question
+from service.api.ofrep import Context
+from service.api.openapi_schemas import Schema, ref
+
+Route = tuple[str, str]
+"""(method, rule as Flask writes it)."""
+Content = dict[str, Any]
+
+MODELS: Final[list[type[BaseModel]]] = [CapabilityReport, Context, ModelSpec, PolicyDocument, Question]
+
+
+def _json(schema: Schema) -> Content:
+    return {"application/json": {"schema": schema}}
+
+
+_OFREP_REQUEST: Final = _json({"type": "object", "properties": {"context": ref("Context")}})
+_NOTE: Final[Schema] = {
+    "type": "object",
+    "required": ["note"],
+    "additionalProperties": False,
+    "properties": {"note": {"type": "string", "minLength": 1, "maxLength": 500}},
+}
+_OBSERVATIONS: Final[Schema] = {"type": "array", "items": ref("Observation"), "maxItems": 2000}
+
+BODIES: Final[dict[Route, Content]] = {
+    ("POST", "/ofrep/v1/evaluate/flags"): _OFREP_REQUEST,
+    ("POST", "/ofrep/v1/evaluate/flags/<key>"): _OFREP_REQUEST,
+    ("POST", "/v1/decide"): _json(ref("Question")),
+    ("POST", "/v1/releases"): _json(_NOTE),
+    ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
+    ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
+    ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument")),
+    ("PUT", "/v1/reports/<report_id>"): _json(ref("CapabilityReport")),
+}
+
+STATUSES: Final[dict[Route, dict[int, str]]] = {
+    ("GET", "/readyz"): {200: "Lookups and uploads work.", 503: "The database is away."},
+    ("GET", "/v1/decisions/<app>/<report_id>"): {200: "The document.", 304: "The client has it."},
+    ("POST", "/ofrep/v1/evaluate/flags"): {200: "All flags.", 304: "The client has them."},
+    ("POST", "/ofrep/v1/evaluate/flags/<key>"): {200: "The flag.", 304: "The client has it."},
+    ("POST", "/v1/releases"): {201: "Published."},
+    ("PUT", "/v1/reports/<report_id>"): {200: "It was here.", 201: "It is new."},
+}
+
+_FLAGS: Final[Schema] = {
+    "type": "object",
+    "required": ["flags"],
+    "properties": {"flags": {"type": "array", "items": {"anyOf": [ref("Evaluation"), ref("OfrepFailure")]}}},
+}
+CONTENT_TYPES: Final[dict[Route, tuple[str, Schema]]] = {
+    ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): ("application/xml", {"type": "string"}),
+    ("POST", "/ofrep/v1/evaluate/flags"): ("application/json", _FLAGS),
+    ("POST", "/ofrep/v1/evaluate/flags/<key>"): ("application/json", ref("Evaluation")),
+}
+
+_IF_NONE_MATCH: Final = {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}
+PARAMETERS: Final[dict[Route, list[dict[str, Any]]]] = {
+    ("GET", "/v1/decisions/<app>/<report_id>"): [_IF_NONE_MATCH],
+    ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): [
+        {"name": "release", "in": "query", "required": False, "schema": {"type": "integer", "minimum": 1}}
+    ],
+    ("POST", "/ofrep/v1/evaluate/flags"): [_IF_NONE_MATCH],
+    ("POST", "/ofrep/v1/evaluate/flags/<key>"): [_IF_NONE_MATCH],
+}
