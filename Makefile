@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo serve test check bench soak docs lock clean
+.PHONY: help setup demo serve test check bench soak probe test-probe docs lock clean
 
 help: ## What there is to make
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
 setup: $(STAMP) ## Make .venv with everything locked in requirements.lock
 
@@ -39,6 +39,14 @@ bench: setup ## Measure, as ratios against a baseline in the same run
 soak: setup ## What takes longer than a test may: evaluation on all data, several seeds
 	$(BIN)/nnfleet evaluate --data ml/datasets/aihub.parquet --protocol all --seeds 3
 
+probe: ## Build the native probe for this machine (needs cmake and a C++ compiler)
+	cd client_sdk/probe && cmake --preset host && cmake --build --preset host --parallel
+
+test-probe: setup probe ## Test the probe as built, with sanitizers, and on 64-bit ARM where qemu is or can be installed
+	@tests/probe/emulator.sh
+	for preset in host sanitize aarch64; do $(BIN)/python -m pytest tests/probe --probe-preset $$preset || exit; done
+	@$(BIN)/python -m tests.probe.stopwatch
+
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help
 
@@ -46,4 +54,4 @@ lock: ## Resolve requirements.lock anew, with hashes and without addresses of in
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
 clean: ## Remove what was made here
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data
+	rm -rf client_sdk/probe/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data

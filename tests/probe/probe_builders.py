@@ -55,7 +55,8 @@ class BuiltProbe:
     def run(self, name: str, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
         """Start a program of the build; nothing of this machine's environment is passed on but the path."""
         command = [self.program(name), *arguments]
-        return subprocess.run(command, capture_output=True, env={"PATH": "/usr/bin:/bin"} | environment, timeout=300)
+        plain = {"PATH": "/usr/bin:/bin"}
+        return subprocess.run(command, check=False, capture_output=True, env=plain | environment, timeout=300)
 
     def report_bytes(self, said: str, capture: str = "pixel", libraries: Path | None = None, **options: Any) -> bytes:
         """What the probe prints on a phone whose doubles do as they are `said`."""

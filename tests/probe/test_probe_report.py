@@ -34,7 +34,12 @@ def test_the_server_takes_the_report_and_finds_the_phone_in_it(built_probe: Buil
     assert found.cpu_features == ("bf16", "dotprod", "fp16", "i8mm")
     assert found.shared_buffers is True
     assert found.gpu is not None
-    assert (found.gpu.renderer, found.gpu.gles, found.gpu.vulkan, found.gpu.opencl) == ("Mali-G715", "3.2", "1.3", "3.0")
+    assert (found.gpu.renderer, found.gpu.gles, found.gpu.vulkan, found.gpu.opencl) == (
+        "Mali-G715",
+        "3.2",
+        "1.3",
+        "3.0",
+    )
     names = [(a.name, a.kind, a.driver_version, a.level, a.probe_status) for a in found.accelerators]
     assert names == [("google-edgetpu", "npu", "2.0", 7, "ok"), ("nnapi-reference", "cpu", "1.0", 8, "ok")]
 

@@ -29,7 +29,9 @@ def failures(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_driver_that_aborts_while_compiling_is_reported_and_the_next_one_is_probed(built_probe: BuiltProbe) -> None:
-    report = built_probe.report(script(accelerator("die compile"), accelerator(name="google-armnn", takes="TENSOR_FLOAT32")))
+    report = built_probe.report(
+        script(accelerator("die compile"), accelerator(name="google-armnn", takes="TENSOR_FLOAT32"))
+    )
     assert first(report)["probe"] == {"status": "crashed", "type": "TENSOR_QUANT8_ASYMM_SIGNED"}
     assert first(report)["supports"]["ADD"] == ["TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"]
     assert failures(report) == [{"step": "nnapi:google-edgetpu:compile", "signal": ABORT}]
@@ -113,7 +115,13 @@ def test_a_graphics_driver_that_aborts_leaves_the_other_interfaces(built_probe: 
 
 def test_a_vendor_runtime_that_aborts_when_loaded_is_not_told_apart(built_probe: BuiltProbe) -> None:
     report = built_probe.report(script(head="die hiai"))
-    assert report["runtimes"] == {"edgetpu": "absent", "enn": "absent", "hiai": None, "neuron": "loaded", "qnn": "absent"}
+    assert report["runtimes"] == {
+        "edgetpu": "absent",
+        "enn": "absent",
+        "hiai": None,
+        "neuron": "loaded",
+        "qnn": "absent",
+    }
     assert failures(report) == [{"step": "runtime:hiai", "signal": ABORT}]
 
 
