@@ -3,6 +3,7 @@
 NnfleetError
 ├── InvalidInput        the sender has to change something
 │   ├── MalformedJson     body is no JSON, or holds NaN, an infinity or a key twice
+│   ├── MalformedYaml     body is no YAML, or uses what could be misread: a key twice, anchors, tags
 │   ├── BodyTooLarge      more bytes than the limit
 │   ├── BodyTooDeep       nested deeper than the limit
 │   ├── InvalidField      a field has the wrong type or lies outside its limits
@@ -39,7 +40,7 @@ class InvalidInput(NnfleetError):
     """The sender has to change something.
 
     Where the input is a text that a person wrote, `line` and `column` (from 1) say where, `expected` what could stand
-    there, and `nearest` which known name the written one resembles most.
+    there, and `nearest` which known name the written one resembles most. `reason` is the detail without the place.
     """
 
     code = "invalid-input"
@@ -55,7 +56,9 @@ class InvalidInput(NnfleetError):
         expected: str | None = None,
         nearest: str | None = None,
     ) -> None:
-        super().__init__(detail, field=field, limit=limit)
+        placed = detail if line is None else f"line {line}, column {column}: {detail}"
+        super().__init__(placed, field=field, limit=limit)
+        self.reason = detail
         self.line, self.column = line, column
         self.expected, self.nearest = expected, nearest
 
@@ -64,6 +67,12 @@ class MalformedJson(InvalidInput):
     """The body is no JSON, or holds NaN, an infinity or a key twice."""
 
     code = "malformed-json"
+
+
+class MalformedYaml(InvalidInput):
+    """The body is no YAML, or uses what could be misread: a key twice, anchors, tags."""
+
+    code = "malformed-yaml"
 
 
 class BodyTooLarge(InvalidInput):

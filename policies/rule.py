@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
@@ -45,18 +45,23 @@ class UseSplit(Stated):
         return split
 
 
-def _shape(raw: Any) -> str:
-    """What is meant, by the one key that tells it."""
+def _shape(raw: Any) -> str | None:
+    """What is meant, by the one key that tells it; None where nothing is."""
     if isinstance(raw, UseLadder | UseSplit):
         return "split" if isinstance(raw, UseSplit) else "ladder"
     if isinstance(raw, Mapping):
         return "split" if "split" in raw else "ladder"
-    return "hand-over"
+    return "hand-over" if raw in get_args(HandOver) else None
 
 
 Use = Annotated[
     Annotated[HandOver, Tag("hand-over")] | Annotated[UseLadder, Tag("ladder")] | Annotated[UseSplit, Tag("split")],
-    Discriminator(_shape),
+    Discriminator(
+        _shape,
+        custom_error_type="unknown-use",
+        custom_error_message="expected {expected}",
+        custom_error_context={"expected": "'learned', 'out-of-the-box', {ladder: …} or {split: …}"},
+    ),
 ]
 """What chooses: a stated ladder or split, the learned ranking, or the out-of-the-box rule."""
 

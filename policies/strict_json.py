@@ -32,7 +32,7 @@ def loads(body: bytes, *, max_bytes: int, max_depth: int) -> Any:
     except UnicodeDecodeError as error:
         raise MalformedJson(f"the body is not UTF-8: {error.reason} at byte {error.start}") from error
     except json.JSONDecodeError as error:
-        raise MalformedJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+        raise MalformedJson(error.msg, line=error.lineno, column=error.colno) from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise MalformedJson(str(error)) from error
     if "\\u" in text and _unstorable(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -48,12 +48,12 @@ def validated(kind: type[M], raw: Any) -> M:
         return kind.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise _complaint(kind, first) from error
+        raise _complaint(kind, first, raw) from error
 
 
-def _complaint(kind: type[BaseModel], first: ErrorDetails) -> InvalidField | ConditionError:
+def _complaint(kind: type[BaseModel], first: ErrorDetails, raw: Any) -> InvalidField | ConditionError:
     context = first.get("ctx", {})
-    names = [str(part) for part in first["loc"]]
+    names = _names(first, raw)
     if first["type"] == _UNKNOWN_FIELD:
         names.append(context["key"])
     path = ".".join(names) or kind.__name__
@@ -64,6 +64,22 @@ def _complaint(kind: type[BaseModel], first: ErrorDetails) -> InvalidField | Con
     expected, close = _expected(first)
     detail = f"{path}: {first['msg']}" + ("" if first["type"] == _UNKNOWN_FIELD else did_you_mean(close))
     return InvalidField(detail, field=path, limit=limit, expected=expected, nearest=close)
+
+
+def _names(first: ErrorDetails, raw: Any) -> list[str]:
+    """The place in the input: without the words that pydantic puts in where one of several shapes was meant."""
+    names: list[str] = []
+    for part in first["loc"]:
+        if _has(raw, part):
+            names.append(str(part))
+            raw = raw[part]
+    return [*names, str(first["loc"][-1])] if first["type"] == "missing" else names
+
+
+def _has(raw: Any, part: int | str) -> bool:
+    if isinstance(raw, Mapping):
+        return part in raw
+    return isinstance(raw, Sequence) and isinstance(part, int) and part < len(raw)
 
 
 def _expected(first: ErrorDetails) -> tuple[str | None, str | None]:

@@ -20,7 +20,7 @@ def _checked(text: str) -> str:
     except ConditionError as error:
         places = {"line": error.line, "column": error.column, "expected": error.expected, "nearest": error.nearest}
         # The detail goes in as a value: pydantic would read its braces as places to fill.
-        detail = error.detail.removeprefix(f"{_FIELD}: ")
+        detail = error.reason.removeprefix(f"{_FIELD}: ")
         raise PydanticCustomError(CONDITION, "{detail}", {"detail": detail, **places}) from error
     return text
 

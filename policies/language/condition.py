@@ -61,12 +61,11 @@ def compile_condition(text: str, vocabulary: Vocabulary = DEVICE_VOCABULARY, *, 
     try:
         return _compiled(text, vocabulary)
     except Fault as fault:
-        line, column = fault.place.line, fault.place.column
         raise ConditionError(
-            f"{field}: line {line}, column {column}: {fault.detail}",
+            f"{field}: {fault.detail}",
             field=field,
-            line=line,
-            column=column,
+            line=fault.place.line,
+            column=fault.place.column,
             expected=fault.expected,
             nearest=fault.nearest,
         ) from fault

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from policies import strict_json
 from policies.arm import ModelSpec
-from policies.document import parse_document
+from policies.document_text import MAX_JSON_BYTES, parse_document_text
 from policies.errors import InvalidField
 from policies.validation import validated
 from service import clock
@@ -58,7 +58,7 @@ def put_model(app: str, name: str) -> ResponseReturnValue:
 @blueprint.put("/policies/<app>")
 def put_policy(app: str) -> ResponseReturnValue:
     """State the policy of an app. Devices see it from the next release on."""
-    document = parse_document(_json())
+    document = parse_document_text(bounded_body(MAX_JSON_BYTES), media_type=request.mimetype)
     _same("app", app, document.app)
     with Session(services().engine) as session, session.begin():
         models.put_policy(session, document, clock.now())

@@ -40,7 +40,8 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/releases"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
     ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
-    ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument")),
+    ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument"))
+    | {"application/yaml": {"schema": ref("PolicyDocument")}},
     ("PUT", "/v1/reports/<report_id>"): _json(ref("CapabilityReport")),
 }
 

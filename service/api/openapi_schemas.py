@@ -26,6 +26,10 @@ PROBLEM: Final[Schema] = {
         "detail": {"type": "string"},
         "field": {"type": "string"},
         "limit": {"type": "number"},
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
+        "expected": {"type": "string"},
+        "nearest": {"type": "string"},
     },
 }
 OFREP_FAILURE: Final[Schema] = {

@@ -27,6 +27,7 @@ class Unauthenticated(errors.NnfleetError):
 
 STATUS: Final[dict[type[errors.NnfleetError], int]] = {
     errors.MalformedJson: 400,
+    errors.MalformedYaml: 400,
     encodings.MalformedBody: 400,
     errors.TargetingKeyMissing: 400,
     Unauthenticated: 401,

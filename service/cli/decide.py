@@ -13,7 +13,6 @@ import typer
 from policies import strict_json
 from policies.arm import ModelSpec
 from policies.asked import Moment
-from policies.document import parse_document
 from policies.errors import NnfleetError, UnknownApp, UnknownModel, UnknownRelease
 from policies.explain import Explanation, explain
 from policies.explanation_json import explanations_json
@@ -23,6 +22,7 @@ from policies.report import parse_report
 from policies.validation import validated
 from service import clock
 from service.cli.explanation_text import brief, full
+from service.cli.policy_file import policy_in
 from service.explained import explained
 from service.releases import load
 from service.settings import Settings, state_folder
@@ -53,7 +53,9 @@ def decide(asked: Asked, whole: bool, as_json: bool) -> None:
     try:
         facts = fingerprint(parse_report(asked.report.read_bytes()))
         moment = validated(Moment, asked.moment)
-        release, made = (_from_files if asked.policy else _from_database)(asked, facts, moment)
+        release, made = (
+            _from_files(asked, asked.policy, facts, moment) if asked.policy else _from_database(asked, facts, moment)
+        )
     except NnfleetError as error:
         raise typer.BadParameter(error.detail) from error
     if as_json:
@@ -69,11 +71,11 @@ def _shortened(document: dict[str, Any]) -> dict[str, Any]:
     return {"app": document["app"], "release": document["release"], "models": models}
 
 
-def _from_files(asked: Asked, facts: Fingerprint, moment: Moment) -> tuple[int | None, list[Explanation]]:
+def _from_files(asked: Asked, policy: Path, facts: Fingerprint, moment: Moment) -> tuple[int | None, list[Explanation]]:
     """Against a policy and models that nobody published; nothing is learned of them."""
-    document = parse_document(_read(asked.policy)).in_force(clock.now().date())
+    document = policy_in(policy).in_force(clock.now().date())
     if document.app != asked.app:
-        raise UnknownApp(f"{asked.policy} is the policy of {document.app!r}, not of {asked.app!r}", field="app")
+        raise UnknownApp(f"{policy} is the policy of {document.app!r}, not of {asked.app!r}", field="app")
     specs = [spec for file in asked.models for spec in _specs(_read(file))]
     wanted = [spec for spec in specs if spec.app == asked.app and asked.model in {None, spec.name}]
     if not wanted:
@@ -85,8 +87,8 @@ def _specs(raw: Any) -> Iterable[ModelSpec]:
     return [validated(ModelSpec, one) for one in (raw if isinstance(raw, list) else [raw])]
 
 
-def _read(file: Path | None) -> Any:
-    return strict_json.loads(file.read_bytes() if file else b"", max_bytes=_MAX_BYTES, max_depth=_MAX_DEPTH)
+def _read(file: Path) -> Any:
+    return strict_json.loads(file.read_bytes(), max_bytes=_MAX_BYTES, max_depth=_MAX_DEPTH)
 
 
 def _from_database(asked: Asked, facts: Fingerprint, moment: Moment) -> tuple[int | None, list[Explanation]]:

@@ -102,3 +102,14 @@ def test_publishers_at_once_get_a_number_each(engine: Engine, operator: Operator
     for thread in threads:
         thread.join(timeout=30)
     assert sorted(numbers) == [2, 3, 4, 5]
+
+
+def test_a_policy_in_yaml_is_stored_as_it_would_be_in_json(client: FlaskClient) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
+    good = b"app: camera\nrules:\n- {id: r, when: 'device.api_level >= 30', use: learned}\n"
+    assert client.put(POLICY, data=good, headers=headers).get_json()["rules"][0]["use"] == "learned"
+    answer = client.put(POLICY, data=good.replace(b"api_level", b"api_levle"), headers=headers)
+    assert answer.status_code == 422
+    told = answer.get_json()
+    assert (told["code"], told["field"]) == ("invalid-condition", "rules.0.when")
+    assert (told["line"], told["column"], told["nearest"]) == (3, 25, "api_level")
