@@ -18,6 +18,7 @@ from ml.latency import LatencyModel
 from ml.metrics import Row, choose
 from ml.protocols import SPLITS, Answer, Question, Trial
 from ml.recommend import decision_score, safe_arms
+from ml.refit import adapted
 from ml.table import Numbers, Table, concatenate, decision_subset
 from ml.tally import Tally
 
@@ -44,7 +45,7 @@ class Learner:
         """Decision score, mean and sd of log latency of the question's cells."""
         key = question.base_key, question.seed
         if self.fitted != key:
-            fresh = LatencyModel(random_state=question.seed)
+            fresh = LatencyModel(adapted(question.base, question.seed), random_state=question.seed)
             self.intervals = []
             if question.seed == 0 and len(np.unique(question.groups)) > 1:
                 self.intervals = calibrate(fresh, question.base, question.groups, question.rehearsals)

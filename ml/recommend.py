@@ -21,9 +21,8 @@ from ml.failures import cost_of_failing, failure_probability
 from ml.latency import LatencyModel
 from ml.limits import CellFacts, Exclusion, Limits, exclusions
 from ml.posterior import Posterior, UnitGroup
-from ml.refit import Prior, refit
+from ml.refit import adapted
 from ml.table import Index, Numbers, Table, arm_part, arm_path, concatenate
-from ml.variances import FROZEN
 
 REPORT_VARIANCE: Final = 0.08**2
 """Variance of one report's median log latency around the class's: 92 % at σ = 0.04, 8 % at σ = 0.25."""
@@ -36,14 +35,6 @@ SAFE_REGRET: Final = 2.5
 
 GUARD_LOG_COST: Final = 20.0
 """More than any two arms differ in log cost: puts an arm behind all that are not guarded."""
-
-ADAPT_FROM: Final = 100
-ADAPT_ROWS: Final = 600
-ADAPT_ITERATIONS: Final = 12
-ADAPT_LOG_SD: Final = 1.5
-ABSENT_VARIANCE: Final = 1e-4
-"""Rows a population needs before variances adapt to it, rows and steps that it takes (about a second), and the prior:
-by how much variances differ between populations, and where it stands for a term that has no frozen one."""
 
 MIN_UNITS: Final = 10
 """Units with two measured arms before an arm's regret is believed."""
@@ -255,7 +246,7 @@ def _posterior(observations: Table, candidates: Table, reports: Index, random_st
         table = together.take(wanted)
         measured = together.take(known)
         measured = replace(measured, latency_ms=measured.latency_ms / np.exp(prior[known]))
-        variances = _adapted(measured, random_state)
+        variances = adapted(measured, random_state)
         model = LatencyModel(variances, n_inducing=_inducing(table, len(known)), random_state=random_state)
         model.fit(measured, noise_var=noise[known], universe=table)
         found = model.posterior(table)
@@ -263,18 +254,6 @@ def _posterior(observations: Table, candidates: Table, reports: Index, random_st
         mean[rows], sd[rows] = found.mean + prior[wanted], found.sd
         groups += [UnitGroup(rows[group.rows], group.covariance) for group in found.groups]
     return Posterior(mean, sd, tuple(groups))
-
-
-def _adapted(measured: Table, random_state: int) -> dict[str, float]:
-    """The frozen variances, moved to what this population shows: another vendor's phones differ in other ways.
-
-    Empirical Bayes on a sample of rows, with the frozen variances as the prior's centre; those themselves where there
-    is little to see.
-    """
-    if len(measured) < ADAPT_FROM:
-        return dict(FROZEN)
-    prior = Prior(FROZEN, ABSENT_VARIANCE, ADAPT_LOG_SD)
-    return {**FROZEN, **refit(measured, ADAPT_ROWS, random_state, ADAPT_ITERATIONS, prior=prior)}
 
 
 def _delegated_coverage(table: Table) -> Numbers:
