@@ -17,7 +17,8 @@ class Settings:
     `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
     `watch_interval_s`: how often the newest release is looked up even without a notice.
     `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
-    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound.
+    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound. `retention_days`: how
+    long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
     """
 
     database_url: str
@@ -29,6 +30,8 @@ class Settings:
     most_database_bytes: int = 0
     least_free_bytes: int = 1024 * 1024 * 1024
     report_records_a_minute: int = 60_000
+    retention_days: int = 90
+    lake_url: str | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -43,6 +46,8 @@ class Settings:
             log_level=env.get("NNFLEET_LOG_LEVEL", "info"),
             most_database_bytes=int(env.get("NNFLEET_MOST_DATABASE_BYTES", "0")),
             least_free_bytes=int(env.get("NNFLEET_LEAST_FREE_BYTES", str(1024 * 1024 * 1024))),
+            retention_days=int(env.get("NNFLEET_RETENTION_DAYS", "90")),
+            lake_url=env.get("NNFLEET_LAKE_URL") or None,
             report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
         )
 
@@ -57,8 +62,10 @@ class Settings:
             "NNFLEET_MOST_DATABASE_BYTES": str(self.most_database_bytes),
             "NNFLEET_LEAST_FREE_BYTES": str(self.least_free_bytes),
             "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
+            "NNFLEET_RETENTION_DAYS": str(self.retention_days),
         }
-        return values | ({"NNFLEET_MANAGE_TOKEN": self.manage_token} if self.manage_token else {})
+        optional = {"NNFLEET_MANAGE_TOKEN": self.manage_token, "NNFLEET_LAKE_URL": self.lake_url}
+        return values | {name: value for name, value in optional.items() if value}
 
 
 def process_settings(database_url: str, manage_token: str | None) -> Settings:

@@ -98,21 +98,31 @@ class ExportKind(StrEnum):
     """Who reads what is exported."""
 
     PLAY = "play"
+    LAKE = "lake"
 
 
 @app.command()
 def export(
     kind: Annotated[ExportKind, typer.Argument(help="Who reads it.")],
-    app_name: Annotated[str, typer.Option("--app", help="The app.")],
-    release: Annotated[int | None, typer.Option(min=1, help="An older release instead of the newest.")] = None,
+    app_name: Annotated[str | None, typer.Option("--app", help="The app; for play.")] = None,
+    release: Annotated[
+        int | None, typer.Option(min=1, help="An older release instead of the newest; for play.")
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="A folder, or a URL that fsspec knows; for lake.")] = None,
     data: DataFolder = None,
     as_json: Json = False,
 ) -> None:
-    """Device groups for Google Play: which phones need which model files, as device_targeting_configuration.xml."""
+    """For Google Play, which phones need which model files; for a lake, observations and rollups as Parquet by day."""
+    if kind is ExportKind.LAKE:
+        from service.cli.operate import export_lake
+
+        export_lake(to, data, as_json)
+        return
     from service.cli.export import export_for_play
 
-    exporters = {ExportKind.PLAY: export_for_play}
-    exporters[kind](app_name, release, data, as_json)
+    if app_name is None:
+        raise typer.BadParameter("which app? --app")
+    export_for_play(app_name, release, data, as_json)
 
 
 @app.command()
@@ -127,6 +137,39 @@ def recommend(
     from service.cli.learn import recommend as run
 
     run(data, crash_grace_s, as_json)
+
+
+@app.command()
+def worker(
+    once: Annotated[str | None, typer.Option(help="Run one job now and end: rollup, recommend, …")] = None,
+    data: DataFolder = None,
+) -> None:
+    """Run the jobs at their hours: rollup, findings, recommend, retention, export."""
+    from service.cli.operate import worker as run
+
+    run(once, data)
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where the back-up goes.", dir_okay=False)],
+    data: DataFolder = None,
+) -> None:
+    """Write the whole database to a file, as of one moment, while everything goes on."""
+    from service.cli.operate import backup as run
+
+    run(file, data)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A back-up.", exists=True, dir_okay=False)],
+    data: DataFolder = None,
+) -> None:
+    """Fill an empty database from a back-up."""
+    from service.cli.operate import restore as run
+
+    run(file, data)
 
 
 @app.command()

@@ -24,6 +24,7 @@ from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
 from service.jobs.rollup import roll_up, rollups
+from service.jobs.run import figures_of
 from service.release_content import pack_rankings
 from service.store import models, releases, reports
 
@@ -81,8 +82,7 @@ def look(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[Findi
 
 def _read(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[list[Rollup], list[Fingerprint]]:
     """Rollups by device class, brought up to date, and the classes that may be learned from."""
-    for _ in roll_up(engine, now, crashed_before):
-        pass
+    figures_of(roll_up(engine, now, crashed_before))
     with Session(engine) as session:
         by_class = rollups(session)
         return by_class, [f for f in reports.device_classes(session) if f.learnable]

@@ -13,6 +13,7 @@ from sqlmodel import Session
 
 from ml.rollup import Cell, Rollup
 from policies.screen import GAMMA
+from service.jobs.run import Steps
 from service.store import rollups as stored
 from service.store import tallies
 
@@ -20,18 +21,21 @@ _LOG_GAMMA: Final = math.log(GAMMA)
 _LOG_VALUE: Final = math.log(2 / (GAMMA + 1))
 
 
-def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Iterator[tuple[float, str]]:
-    """Roll up every day that is not settled, each in a transaction of its own; yields (share done, what was done)."""
+def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Steps:
+    """Roll up every day that is not settled, each in a transaction of its own. `crashed_before`: see `rollups.roll`."""
+    observations = 0
     with Session(engine) as session:
         days = stored.unrolled_days(session)
     for number, day in enumerate(days, start=1):
         with Session(engine) as session, session.begin():
             rolled = stored.roll(session, day, crashed_before, now)
+        observations += rolled
         yield number / (len(days) + 1), f"{day}: {rolled:,} observations"
     with Session(engine) as session, session.begin():
         cohorts = stored.refresh_cohorts(session)
         rows = tallies.fold(session)
     yield 1.0, f"{cohorts:,} cells for the screen, {rows:,} tallies"
+    return {"days": len(days), "observations": observations, "cells": cohorts}
 
 
 def rollups(session: Session) -> list[Rollup]:

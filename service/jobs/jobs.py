@@ -1,0 +1,73 @@
+"""The jobs of the worker: what runs, when, in which order of hours. The learner is imported by the jobs that learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Engine
+
+from service.jobs.retention import retain
+from service.jobs.run import Steps
+from service.settings import Settings
+
+CRASH_GRACE: Final = timedelta(hours=2)
+"""A start that no window follows for so long is a crash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its name, when it runs (cron, UTC), what it does."""
+
+    name: str
+    cron: str
+    what: str
+    steps: Callable[[Engine, Settings, datetime], Steps]
+
+
+def _rollup(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    from service.jobs.rollup import roll_up
+
+    return roll_up(engine, now, now - CRASH_GRACE)
+
+
+def _retention(engine: Engine, settings: Settings, now: datetime) -> Steps:
+    return retain(engine, now, settings.retention_days)
+
+
+def _recommend(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    from ml.explore import Budget
+    from service.jobs.recommend import learn
+
+    run = learn(engine, now, now - CRASH_GRACE, Budget())
+    yield 1.0, f"recommendation {run.recommendation}: {run.rankings:,} rankings, {len(run.findings)} findings"
+    return run.figures | {"recommendation": run.recommendation}
+
+
+def _findings(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    from service.jobs.recommend import look
+
+    found = look(engine, now, now - CRASH_GRACE)
+    yield 1.0, f"{len(found)} findings"
+    return {"findings": [finding.to_json() for finding in found]}
+
+
+def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
+    from service.jobs.lake import export
+
+    if settings.lake_url is None:
+        yield 1.0, "no lake is named"
+        return {}
+    return (yield from export(engine, settings.lake_url, now))
+
+
+JOBS: Final = (
+    Job("rollup", "*/5 * * * *", "observations into rollups by day, medians for the screen", _rollup),
+    Job("findings", "*/30 * * * *", "look for faults in what is rolled up", _findings),
+    Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),
+    Job("retention", "10 * * * *", "make partitions ahead, drop old ones", _retention),
+    Job("export", "20 1 * * *", "days that are over into the lake", _export),
+)
+BY_NAME: Final = {job.name: job for job in JOBS}

@@ -1,0 +1,96 @@
+"""The lake: a folder a day, whole files, the same numbers as the database, on any file system that fsspec knows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import fsspec
+import pytest
+from builders import make_attempt, make_observation
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, text
+
+from service import clock
+from service.jobs.lake import export
+from service.jobs.rollup import roll_up
+from service.jobs.run import figures_of
+
+pytestmark = pytest.mark.usefixtures("known_report")
+
+
+@pytest.fixture
+def yesterday(client: FlaskClient, engine: Engine) -> str:
+    """A day that is over, with two windows, a start and a record that was set aside."""
+    records = [
+        make_observation((4000, 4000, 5000)),
+        make_observation((9000,), conditions={"after": {"thermal_status": 3}}, runs={"errors": {"DEAD_OBJECT": 2}}),
+        make_attempt(),
+        make_observation(golden={"checks": 1, "passed": 2}),
+    ]
+    assert client.post("/v1/telemetry", json=records).get_json()["accepted"] == 3
+    with engine.begin() as connection:
+        for table, column in (("observation", "received_at"), ("telemetry_tally", "day")):
+            connection.execute(text(f"UPDATE {table} SET {column} = {column} - interval '1 day'"))
+    now = clock.now()
+    figures_of(roll_up(engine, now, now))
+    return (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+
+
+def read(lake: Path, kind: str, columns: str) -> list[tuple[Any, ...]]:
+    query = f"SELECT {columns} FROM read_parquet('{lake}/{kind}/*/*.parquet', hive_partitioning = true) ORDER BY ALL"
+    return duckdb.sql(query).fetchall()
+
+
+def test_a_day_that_is_over_is_there_as_parquet(engine: Engine, yesterday: str, tmp_path: Path) -> None:
+    assert figures_of(export(engine, str(tmp_path), clock.now())) == {"days": 1, "observations": 4}
+    kinds = read(tmp_path, "observations", "day::text, kind, set_aside, run_count, errors")
+    assert kinds == [
+        (yesterday, "attempt", None, None, None),
+        (yesterday, "window", "golden-impossible", 3, "{}"),
+        (yesterday, "window", None, 1, '{"DEAD_OBJECT": 2}'),
+        (yesterday, "window", None, 3, "{}"),
+    ]
+    runs = read(tmp_path, "observations", "list_sum(list_transform(histogram, lambda pair: pair.count))")
+    assert runs == [(1,), (3,), (None,), (None,)]
+    rolled = read(
+        tmp_path,
+        "rollups",
+        "day::text, hot, windows, runs, attempts, list_sum(list_transform(latency, lambda pair: pair.count))",
+    )
+    assert rolled == [(yesterday, False, 1, 3, 1, 3), (yesterday, True, 1, 1, 0, 1)]
+
+
+def test_a_day_that_goes_on_is_not_there(engine: Engine, client: FlaskClient, tmp_path: Path) -> None:
+    client.post("/v1/telemetry", json=[make_observation()])
+    now = clock.now()
+    figures_of(roll_up(engine, now, now))
+    assert figures_of(export(engine, str(tmp_path), now)) == {"days": 0, "observations": 0}
+    assert list(tmp_path.rglob("*.parquet")) == []
+
+
+def test_what_came_late_is_there_after_the_next_export_and_nothing_twice(
+    engine: Engine, yesterday: str, tmp_path: Path
+) -> None:
+    figures_of(export(engine, str(tmp_path), clock.now()))
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM observation WHERE kind = 'attempt'"))
+    figures_of(export(engine, str(tmp_path), clock.now()))
+    assert len(read(tmp_path, "observations", "record_id")) == 3
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["part.parquet", "part.parquet"]
+
+
+def test_a_day_that_is_settled_is_written_once(engine: Engine, yesterday: str, tmp_path: Path) -> None:
+    figures_of(export(engine, str(tmp_path), clock.now()))
+    later = clock.now() + timedelta(days=30)
+    assert figures_of(export(engine, str(tmp_path), later)) == {"days": 0, "observations": 0}
+
+
+def test_any_place_that_fsspec_knows_will_do(engine: Engine, yesterday: str) -> None:
+    memory = fsspec.filesystem("memory")
+    figures_of(export(engine, "memory://lake", clock.now()))
+    found = memory.find("/lake")
+    assert found == [f"/lake/{kind}/day={yesterday}/part.parquet" for kind in ("observations", "rollups")]
+    memory.rm("/lake", recursive=True)
