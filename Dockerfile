@@ -43,7 +43,7 @@ USER 10001
 
 FROM runtime AS jobs
 COPY --from=jobs-build /opt/nnfleet /opt/nnfleet
-CMD ["nnfleet", "recommend"]
+CMD ["nnfleet", "worker"]
 
 FROM runtime AS service
 COPY --from=service-build /opt/nnfleet /opt/nnfleet

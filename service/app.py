@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import decide, devices, exports, health, management, ofrep, openapi, problems, telemetry
+from service.api import decide, devices, exports, health, management, ofrep, openapi, problems, telemetry, watch
 from service.console import pages
 from service.context import Services
 from service.intake.intake import Intake
@@ -23,7 +23,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     app.extensions["nnfleet"] = Services(
         shared_engine, settings, lookup, PastReleases(shared_engine), Intake.of(shared_engine, settings)
     )
-    for module in (devices, telemetry, decide, ofrep, exports, openapi, management, health, pages):
+    for module in (devices, telemetry, decide, ofrep, exports, openapi, management, watch, health, pages):
         app.register_blueprint(module.blueprint)
     problems.register(app)
     return app

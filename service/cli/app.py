@@ -151,6 +151,17 @@ def worker(
 
 
 @app.command()
+def health(
+    days: Annotated[int, typer.Option(min=1, help="Days that verdicts are counted over.")] = 7,
+    data: DataFolder = None,
+) -> None:
+    """What became of telemetry: accepted, duplicate, set aside and rejected, by reason; as JSON."""
+    from service.cli.operate import health as run
+
+    run(data, days)
+
+
+@app.command()
 def backup(
     file: Annotated[Path, typer.Argument(help="Where the back-up goes.", dir_okay=False)],
     data: DataFolder = None,

@@ -1,4 +1,4 @@
-"""`nnfleet worker`, `nnfleet export lake`, `nnfleet backup` and `nnfleet restore`."""
+"""`nnfleet worker`, `nnfleet health`, `nnfleet export lake`, `nnfleet backup` and `nnfleet restore`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from sqlalchemy import Engine
+from sqlmodel import Session
 
 from service import clock, logs
 from service.jobs.jobs import BY_NAME, CRASH_GRACE, JOBS
@@ -24,6 +25,7 @@ from service.store.backup import BackupError, back_up
 from service.store.backup import restore as fill
 from service.store.embedded import database
 from service.store.engine import make_engine
+from service.store.health import telemetry_health
 
 
 def worker(once: str | None, data: Path | None) -> None:
@@ -38,6 +40,12 @@ def worker(once: str | None, data: Path | None) -> None:
         for job in JOBS:
             typer.echo(f"{job.name}: {job.what} ({job.cron})")
         asyncio.run(work(make_worker(engine, settings)))
+
+
+def health(data: Path | None, days: int) -> None:
+    """Print how telemetry fares."""
+    with _migrated(data) as (_, engine), Session(engine) as session:
+        typer.echo(json.dumps(telemetry_health(session, clock.now(), days), indent=2))
 
 
 def export_lake(lake_url: str | None, data: Path | None, as_json: bool) -> None:

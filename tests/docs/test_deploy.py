@@ -109,7 +109,7 @@ def test_the_tools_of_the_builder_are_pinned_by_hash() -> None:
 def test_containers_run_commands_and_options_that_exist() -> None:
     commands = typer.main.get_command(cli).commands  # type: ignore[attr-defined]
     ours = {name: s for name, s in COMPOSE["services"].items() if s["image"].startswith("nnfleet")}
-    assert set(ours) == {"migrate", "service", "recommend"}
+    assert set(ours) == {"migrate", "service", "worker"}
     for container in ours.values():
         program, command, *options = container["command"]
         assert program == "nnfleet"

@@ -84,7 +84,7 @@ def test_the_endpoint_table_is_the_routes() -> None:
 
 def test_the_token_column_says_which_routes_ask_for_it() -> None:
     app = create_app(Settings("postgresql://nobody@localhost/nothing"))
-    behind = ("management.", "exports.")
+    behind = ("management.", "exports.", "watch.")
     guarded = {rule.rule for rule in app.url_map.iter_rules() if rule.endpoint.startswith(behind)}
     for _, path, token, *_ in rows(section(OPERATIONS, "Endpoints")):
         assert (token == "yes") == (path in guarded)

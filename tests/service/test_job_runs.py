@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -146,7 +146,7 @@ def test_retention_drops_what_is_too_old_and_keeps_its_rollup(
         assert min(partitions.days(connection)) >= (later - timedelta(days=settings.retention_days)).date()
         for day in partitions.days(connection):
             connection.execute(text(f"DROP TABLE observation_{day:%Y%m%d}"))
-        partitions.make_ahead(connection, datetime.now(UTC).date(), datetime.now(UTC).date())
+        partitions.make_ahead(connection, clock.now().date(), clock.now().date())
 
 
 def test_a_stopped_worker_ends_by_itself(settings: Settings, engine: Engine) -> None:

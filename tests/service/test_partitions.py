@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
+from service import clock
 from service.intake.intake import Intake
 from service.settings import Settings
 from service.store import partitions
@@ -35,6 +36,8 @@ def intake(engine: Engine, known_report: str) -> Iterator[Intake]:
         partitions.make_ahead(connection, TODAY, TODAY)
     yield Intake.of(engine, Settings(""))
     _forget_partitions(engine)
+    with engine.begin() as connection:
+        partitions.make_ahead(connection, clock.now().date(), clock.now().date())
 
 
 def _forget_partitions(engine: Engine) -> None:

@@ -15,7 +15,9 @@ def upgrade() -> None:
     op.execute("CREATE SCHEMA jobs")
     op.execute("SET LOCAL search_path TO jobs")
     # By the driver itself, without parameters: the text holds percent signs of its own.
-    connection.connection.driver_connection.execute(SchemaManager.get_schema())
+    cursor = connection.connection.cursor()
+    cursor.execute(SchemaManager.get_schema())
+    cursor.close()
     op.execute(f"SET LOCAL search_path TO {before}")
 
 
