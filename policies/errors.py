@@ -11,12 +11,20 @@ NnfleetError
 │   ├── DigestMismatch    the id in the address is not the digest of the body
 │   ├── UnitIdentifier    a field names a person or a single unit
 │   └── TargetingKeyMissing   a flag is split and no unit is named
+├── Conflict            right in itself, but not now
+│   ├── EditConflict      somebody else edited the same thing meanwhile
+│   └── WrongState        a revision or rollout is not where this step starts
+├── Forbidden           known, but not entitled
+│   ├── NotAllowed        the caller's scope, role or app does not go so far
+│   └── SelfApproval      the author may not approve
+├── BaseRequired        an edit has to say what it is an edit of
 └── NotKnown            nothing of that name
     ├── UnknownReport
     ├── UnknownApp
     ├── UnknownModel
     ├── UnknownRelease
-    └── UnknownFlag
+    ├── UnknownFlag
+    └── UnknownRevision
 """
 
 from __future__ import annotations
@@ -117,6 +125,48 @@ class TargetingKeyMissing(InvalidInput):
     code = "targeting-key-missing"
 
 
+class Conflict(NnfleetError):
+    """Right in itself, but not now: look again, then decide."""
+
+    code = "conflict"
+
+
+class EditConflict(Conflict):
+    """Somebody else edited the same thing meanwhile; nothing was overwritten."""
+
+    code = "edit-conflict"
+
+
+class WrongState(Conflict):
+    """A revision or rollout is not in a state that this step starts from."""
+
+    code = "wrong-state"
+
+
+class Forbidden(NnfleetError):
+    """Known, but not entitled."""
+
+    code = "forbidden"
+
+
+class NotAllowed(Forbidden):
+    """The caller's scope, role or app does not go so far."""
+
+    code = "not-allowed"
+
+
+class SelfApproval(Forbidden):
+    """The author may not approve what they wrote."""
+
+    code = "self-approval"
+
+
+class BaseRequired(NnfleetError):
+    """An edit of something that exists has to name the revision it is an edit of."""
+
+    code = "base-required"
+
+
 class NotKnown(NnfleetError):
     """Nothing of that name."""
 
@@ -151,3 +201,9 @@ class UnknownFlag(NotKnown):
     """No model and no plain flag of that key is in the release."""
 
     code = "unknown-flag"
+
+
+class UnknownRevision(NotKnown):
+    """No revision of that number, or of that subject."""
+
+    code = "unknown-revision"

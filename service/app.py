@@ -5,10 +5,26 @@ from __future__ import annotations
 from flask import Flask
 from sqlalchemy import Engine
 
-from service.api import decide, devices, exports, health, management, ofrep, openapi, problems, telemetry, watch
+from service.api import (
+    audit,
+    decide,
+    devices,
+    door,
+    exports,
+    health,
+    ofrep,
+    openapi,
+    policies,
+    problems,
+    releases,
+    revisions,
+    telemetry,
+    watch,
+)
 from service.console import pages
 from service.context import Services
 from service.intake.intake import Intake
+from service.keyring import KeyRing
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
@@ -21,9 +37,17 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     shared_engine = engine or make_engine(settings)
     lookup = Lookup(shared_engine, settings.lookup_cache_bytes)
     app.extensions["nnfleet"] = Services(
-        shared_engine, settings, lookup, PastReleases(shared_engine), Intake.of(shared_engine, settings)
+        shared_engine,
+        settings,
+        lookup,
+        PastReleases(shared_engine),
+        Intake.of(shared_engine, settings),
+        KeyRing(shared_engine, settings.manage_token),
     )
-    for module in (devices, telemetry, decide, ofrep, exports, openapi, management, watch, health, pages):
+    for module in (
+        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, audit, watch, health, pages,
+    ):  # fmt: skip
         app.register_blueprint(module.blueprint)
+    door.install(app)
     problems.register(app)
     return app

@@ -8,6 +8,7 @@ from flask import current_app
 from sqlalchemy import Engine
 
 from service.intake.intake import Intake
+from service.keyring import KeyRing
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
@@ -15,13 +16,14 @@ from service.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it, and what takes telemetry."""
+    """Engine, settings, the live release of this worker and those before it, what takes telemetry, and keys."""
 
     engine: Engine
     settings: Settings
     lookup: Lookup
     past_releases: PastReleases
     intake: Intake
+    keyring: KeyRing
 
 
 def services() -> Services:

@@ -14,6 +14,7 @@ import zstandard
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.knowledge import Knowledge, Ranking
+from policies.quarantine import Quarantine, under
 from policies.vocabulary import Workload
 
 Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
@@ -41,18 +42,47 @@ class ReleaseContent:
         )
 
     @classmethod
-    def from_bytes(cls, number: int, published_at: datetime, content: bytes) -> Self:
-        """The content of a stored release; raises ValueError where this installation cannot read it."""
+    def from_bytes(
+        cls, number: int, published_at: datetime, content: bytes, quarantines: Iterable[Mapping[str, Any]] = ()
+    ) -> Self:
+        """The content of a stored release under its quarantines.
+
+        Raises ValueError where this installation cannot read it.
+        """
         try:
             raw = json.loads(zstandard.decompress(content))
             models: dict[str, list[ModelSpec]] = {}
             for spec in raw["models"]:
                 models.setdefault(spec["app"], []).append(ModelSpec.model_validate(spec))
-            documents = {document["app"]: PolicyDocument.model_validate(document) for document in raw["documents"]}
+            held = [Quarantine.model_validate(quarantine) for quarantine in quarantines]
+            stated = [PolicyDocument.model_validate(document) for document in raw["documents"]]
+            today = published_at.date()
+            documents = {document.app: under(document, held).in_force(today) for document in stated}
             by_app = {app: tuple(specs) for app, specs in models.items()}
             return cls(number, published_at, documents, by_app, raw["rankings"])
         except (KeyError, TypeError, zstandard.ZstdError) as error:
             raise ValueError(f"release {number} cannot be read: {error!r}") from error
+
+
+def readable(content: bytes, quarantines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """A release as people compare it: graphs and rankings, which are long, stand as their digests."""
+    raw = json.loads(zstandard.decompress(content))
+    models = [_without_graphs(spec) for spec in raw["models"]]
+    return {
+        "documents": {document["app"]: document for document in raw["documents"]},
+        "models": {f"{spec['app']}.{spec['name']}": spec for spec in models},
+        "rankings": {"stacks": len(raw["rankings"]), "sha256": _digest(raw["rankings"])},
+        "quarantines": {quarantine["deny"]["id"]: quarantine for quarantine in quarantines},
+    }
+
+
+def _without_graphs(spec: Mapping[str, Any]) -> dict[str, Any]:
+    variants = [v | {"graph": _digest(v["graph"]) if v.get("graph") else None} for v in spec["variants"]]
+    return {**spec, "variants": variants}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def pack(documents: Iterable[PolicyDocument], models: Iterable[ModelSpec], rankings: Rankings) -> tuple[bytes, str]:

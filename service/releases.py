@@ -1,10 +1,9 @@
-"""Publish a release, and follow the newest one: every worker swaps to it whole."""
+"""Follow the newest release: every worker swaps to it whole."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import datetime
 
 import psycopg
 import structlog
@@ -12,23 +11,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from service.release_content import ReleaseContent, pack, unpack_rankings
+from service.release_content import ReleaseContent
 from service.settings import Settings
-from service.store import models, releases
+from service.store import releases
 
 log = structlog.get_logger(__name__)
-
-
-def publish(engine: Engine, note: str, now: datetime) -> int:
-    """Publish what is stored now (documents, models, newest rankings) as the next release; returns its number."""
-    # One snapshot for all that is read, taken once the lock is held: a release mixes no two states.
-    with Session(engine.execution_options(isolation_level="REPEATABLE READ")) as session, session.begin():
-        releases.begin_release(session)
-        recommendation = releases.newest_recommendation(session)
-        rankings = unpack_rankings(recommendation.rankings) if recommendation else {}
-        documents = [document.in_force(now.date()) for document in models.all_policies(session).values()]
-        content, digest = pack(documents, models.all_models(session), rankings)
-        return releases.add_release(session, content, digest, note, now)
 
 
 def load(engine: Engine, number: int | None = None) -> ReleaseContent | None:
@@ -36,7 +23,10 @@ def load(engine: Engine, number: int | None = None) -> ReleaseContent | None:
     with Session(engine) as session:
         wanted = releases.newest_number(session) if number is None else number
         row = releases.release(session, wanted) if wanted is not None else None
-        return ReleaseContent.from_bytes(row.number, row.published_at, row.content) if row else None
+        if row is None:
+            return None
+        content = releases.content(session, row.content_sha256)
+        return ReleaseContent.from_bytes(row.number, row.published_at, content, row.quarantines)
 
 
 class ReleaseWatcher:

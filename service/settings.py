@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -17,12 +17,13 @@ class Settings:
     `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
     `watch_interval_s`: how often the newest release is looked up even without a notice.
     `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
-    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound. `retention_days`: how
-    long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
+    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound.
+    `retention_days`: how long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
+    `require_keys`: whether devices need an API key. The database's URL and the token are secrets: they stay out of `repr`.
     """
 
-    database_url: str
-    manage_token: str | None = None
+    database_url: str = field(repr=False)
+    manage_token: str | None = field(default=None, repr=False)
     pool_size: int = 8
     lookup_cache_bytes: int = 256 * 1024 * 1024
     watch_interval_s: float = 0.5
@@ -32,6 +33,7 @@ class Settings:
     report_records_a_minute: int = 60_000
     retention_days: int = 90
     lake_url: str | None = None
+    require_keys: bool = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -49,6 +51,7 @@ class Settings:
             retention_days=int(env.get("NNFLEET_RETENTION_DAYS", "90")),
             lake_url=env.get("NNFLEET_LAKE_URL") or None,
             report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
+            require_keys=_switch(env.get("NNFLEET_REQUIRE_KEYS", "false")),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -63,9 +66,15 @@ class Settings:
             "NNFLEET_LEAST_FREE_BYTES": str(self.least_free_bytes),
             "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
             "NNFLEET_RETENTION_DAYS": str(self.retention_days),
+            "NNFLEET_REQUIRE_KEYS": str(self.require_keys),
         }
         optional = {"NNFLEET_MANAGE_TOKEN": self.manage_token, "NNFLEET_LAKE_URL": self.lake_url}
         return values | {name: value for name, value in optional.items() if value}
+
+
+def _switch(word: str) -> bool:
+    """True or False, as people write them. A word that is neither is an error: a guess could leave a door open."""
+    return {"true": True, "1": True, "false": False, "0": False}[word.lower()]
 
 
 def process_settings(database_url: str, manage_token: str | None) -> Settings:

@@ -8,13 +8,11 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from policies.play_xml import to_xml
-from service.api.management import authenticate
 from service.context import services
 from service.live import release_asked
 from service.play_export import export_play
 
 blueprint = Blueprint("exports", __name__, url_prefix="/v1/exports")
-blueprint.before_request(authenticate)
 
 
 @blueprint.get("/<app>/device_targeting_configuration.xml")

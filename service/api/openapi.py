@@ -11,12 +11,12 @@ from flask.typing import ResponseReturnValue
 from werkzeug.routing import Rule
 
 import policies
-from service.api.openapi_bodies import BODIES, CONTENT_TYPES, MODELS, PARAMETERS, STATUSES
-from service.api.openapi_schemas import SLUG, Schema, components, ref
+from service.access import Scope, access_of
+from service.api.openapi_bodies import BODIES, CONTENT_TYPES, MODELS, PARAMETERS, PATH_SCHEMAS, SLUG_SCHEMA, STATUSES
+from service.api.openapi_schemas import Schema, components, ref
 
 blueprint = Blueprint("openapi", __name__)
 _METHODS: Final = frozenset({"GET", "PUT", "POST", "PATCH", "DELETE"})
-_GUARDED: Final = ("management.", "exports.")
 
 
 @blueprint.get("/openapi.json")
@@ -71,14 +71,13 @@ def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
     }
     if where in BODIES:
         operation["requestBody"] = {"required": True, "content": BODIES[where]}
-    if rule.endpoint.startswith(_GUARDED):
+    if access_of(rule.endpoint).scope is Scope.MANAGE:
         operation["security"] = [{"bearer": []}]
     return operation
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
-    pattern = "^[0-9a-f]{64}$" if name == "report_id" else SLUG
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": pattern}}
+    return {"name": name, "in": "path", "required": True, "schema": PATH_SCHEMAS.get(name, SLUG_SCHEMA)}
 
 
 def _responses(rule: Rule, where: tuple[str, str]) -> dict[str, Any]:

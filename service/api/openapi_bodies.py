@@ -8,16 +8,18 @@ from pydantic import BaseModel
 
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument
+from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
+from policies.revision import PERSONAL, Kind, State
 from service.api.decide import Question
 from service.api.ofrep import Context
-from service.api.openapi_schemas import Schema, ref
+from service.api.openapi_schemas import SLUG, Schema, ref
 
 Route = tuple[str, str]
 """(method, rule as Flask writes it)."""
 Content = dict[str, Any]
 
-MODELS: Final[list[type[BaseModel]]] = [CapabilityReport, Context, ModelSpec, PolicyDocument, Question]
+MODELS: Final[list[type[BaseModel]]] = [CapabilityReport, Context, ModelSpec, PolicyDocument, Quarantine, Question]
 
 
 def _json(schema: Schema) -> Content:
@@ -31,6 +33,17 @@ _NOTE: Final[Schema] = {
     "additionalProperties": False,
     "properties": {"note": {"type": "string", "minLength": 1, "maxLength": 500}},
 }
+_DRAFT: Final[Schema] = {
+    "type": "object",
+    "required": ["kind", "content", "note"],
+    "additionalProperties": False,
+    "properties": {
+        "kind": {"enum": ["policy", "model", "quarantine"]},
+        "content": {"anyOf": [ref("PolicyDocument"), ref("ModelSpec"), ref("Quarantine")]},
+        "note": {"type": "string", "minLength": 1, "maxLength": 500},
+        "base": {"type": ["integer", "null"], "minimum": 1},
+    },
+}
 _OBSERVATIONS: Final[Schema] = {"type": "array", "items": ref("Observation"), "maxItems": 2000}
 
 BODIES: Final[dict[Route, Content]] = {
@@ -38,6 +51,9 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): _OFREP_REQUEST,
     ("POST", "/v1/decide"): _json(ref("Question")),
     ("POST", "/v1/releases"): _json(_NOTE),
+    ("POST", "/v1/releases/<int:number>/roll-back"): _json(_NOTE),
+    ("POST", "/v1/revisions"): _json(_DRAFT),
+    ("POST", "/v1/revisions/<int:number>/<step>"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
     ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
     ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument"))
@@ -51,6 +67,10 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/ofrep/v1/evaluate/flags"): {200: "All flags.", 304: "The client has them."},
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): {200: "The flag.", 304: "The client has it."},
     ("POST", "/v1/releases"): {201: "Published."},
+    ("POST", "/v1/releases/<int:number>/roll-back"): {201: "Published again, under the next number."},
+    ("POST", "/v1/revisions"): {201: "A draft."},
+    ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},
+    ("PUT", "/v1/policies/<app>"): {200: "Approved.", 202: "Somebody has to review it."},
     ("PUT", "/v1/reports/<report_id>"): {200: "It was here.", 201: "It is new."},
 }
 
@@ -65,12 +85,34 @@ CONTENT_TYPES: Final[dict[Route, tuple[str, Schema]]] = {
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): ("application/json", ref("Evaluation")),
 }
 
+SLUG_SCHEMA: Final[Schema] = {"type": "string", "pattern": SLUG}
+PATH_SCHEMAS: Final[dict[str, Schema]] = {
+    "report_id": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    "number": {"type": "integer", "minimum": 1, "maximum": 2_147_483_647},
+    "step": {"enum": list(PERSONAL)},
+}
+"""What stands in a path, by its name; all others are slugs."""
+
+
+def _asked(name: str, schema: Schema) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+_IF_MATCH: Final = {"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}}
 _IF_NONE_MATCH: Final = {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}
 PARAMETERS: Final[dict[Route, list[dict[str, Any]]]] = {
     ("GET", "/v1/decisions/<app>/<report_id>"): [_IF_NONE_MATCH],
     ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): [
-        {"name": "release", "in": "query", "required": False, "schema": {"type": "integer", "minimum": 1}}
+        _asked("release", {"type": "integer", "minimum": 1})
     ],
+    ("GET", "/v1/audit"): [_asked("after", {"type": "integer", "minimum": 0, "maximum": 2_147_483_647})],
+    ("GET", "/v1/revisions"): [
+        _asked("kind", {"enum": list(Kind)}),
+        _asked("state", {"enum": list(State)}),
+        _asked("subject", {"type": "string", "pattern": "^[A-Za-z0-9._/-]{1,257}$"}),
+    ],
+    ("PUT", "/v1/models/<app>/<name>"): [_IF_MATCH],
+    ("PUT", "/v1/policies/<app>"): [_IF_MATCH],
     ("POST", "/ofrep/v1/evaluate/flags"): [_IF_NONE_MATCH],
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): [_IF_NONE_MATCH],
 }

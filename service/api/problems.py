@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class Unauthenticated(errors.NnfleetError):
-    """The management API without its token, or with another one."""
+    """No key, or one that nobody here knows."""
 
     code: ClassVar[str] = "unauthenticated"
 
@@ -31,11 +31,14 @@ STATUS: Final[dict[type[errors.NnfleetError], int]] = {
     encodings.MalformedBody: 400,
     errors.TargetingKeyMissing: 400,
     Unauthenticated: 401,
+    errors.Forbidden: 403,
     errors.NotKnown: 404,
+    errors.Conflict: 409,
     errors.BodyTooLarge: 413,
     batch.TooManyRecords: 413,
     encodings.UnsupportedEncoding: 415,
     errors.InvalidInput: 422,
+    errors.BaseRequired: 428,
     TryLater: 429,
 }
 """The nearest class in an error's ancestry decides."""

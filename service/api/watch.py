@@ -9,13 +9,11 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from service import clock
-from service.api.management import authenticate
 from service.context import services
 from service.store import job_runs
 from service.store.health import telemetry_health
 
 blueprint = Blueprint("watch", __name__, url_prefix="/v1")
-blueprint.before_request(authenticate)
 SHOWN_RUNS: Final = 100
 SHOWN_DAYS: Final = 7
 

@@ -11,6 +11,8 @@ import typer
 
 from policies.errors import NnfleetError
 from policies.vocabulary import ThermalStatus, Workload
+from service.cli import groups
+from service.cli.options import DataFolder, Json
 
 app = typer.Typer(
     name="nnfleet",
@@ -20,11 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-DataFolder = Annotated[
-    Path | None,
-    typer.Option("--data", help="Folder of the embedded PostgreSQL; unused where NNFLEET_DATABASE_URL is set."),
-]
+app.add_typer(groups.keys, name="key")
+app.add_typer(groups.audit, name="audit")
 
 
 @app.command()

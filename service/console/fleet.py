@@ -30,7 +30,7 @@ def page() -> str:
         composition = fleet_figures.composition(session, counts.reports)
         learned = fleet_figures.newest_run(session)
         rounds = fleet_figures.rounds(session)
-        newest = next(iter(releases.history(session, 1)), None)
+        newest = releases.newest(session)
     return render_template(
         "console/fleet.html",
         counts=counts,

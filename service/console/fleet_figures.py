@@ -12,6 +12,7 @@ from sqlalchemy import FromClause, func, literal, select, union_all
 from sqlmodel import Session
 
 from service.console.class_facts import NONE, class_facts, or_unknown, unfolded
+from service.console.views import ACCEPTED_MODEL
 from service.store import tallies
 from service.store.tables import metadata
 
@@ -34,7 +35,7 @@ class Counts:
 def counts(session: Session) -> Counts:
     """All counts."""
     tables = metadata.tables
-    model = tables["model"]
+    model = ACCEPTED_MODEL
     row = session.connection().execute(
         select(
             select(func.count()).select_from(tables["report"]).scalar_subquery(),

@@ -10,16 +10,16 @@ from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlmodel import Session
 
 from service.console.paging import Window, stated, stated_number
+from service.console.views import ACCEPTED_MODEL
 from service.context import services
-from service.store.tables import metadata
 
 PAGE_SIZE: Final = 25
-_MODEL: Final = metadata.tables["model"]
+_MODEL: Final = ACCEPTED_MODEL
 
 # Graphs are most of a model's bytes, and the page shows no more of them than how many operations there are.
 _VARIANTS: Final[ColumnElement[Any]] = literal_column(
     "(SELECT jsonb_agg((v - 'graph') || jsonb_build_object('operations', jsonb_array_length(v->'graph'->'nodes')))"
-    " FROM jsonb_array_elements(model.spec->'variants') AS v)"
+    " FROM jsonb_array_elements(accepted_model.spec->'variants') AS v)"
 )
 
 

@@ -14,17 +14,19 @@ from service.store.tables import metadata
 
 PAGE_SIZE: Final = 50
 _RELEASE: Final = metadata.tables["release"]
+_CONTENT: Final = metadata.tables["release_content"]
 
 
 def page() -> str:
     """The history, the newest first."""
     columns = [_RELEASE.c[name] for name in ("number", "published_at", "note", "content_sha256")]
-    size = func.length(_RELEASE.c.content).label("size_bytes")
+    size = func.length(_CONTENT.c.content).label("size_bytes")
     with Session(services().engine) as session:
         connection = session.connection()
         total, newest = connection.execute(select(func.count(), func.max(_RELEASE.c.number))).one()
         window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, total)
-        history = select(*columns, size).order_by(_RELEASE.c.number.desc())
+        joined = select(*columns, size).join(_CONTENT, _CONTENT.c.sha256 == _RELEASE.c.content_sha256)
+        history = joined.order_by(_RELEASE.c.number.desc())
         rows = connection.execute(history.offset(window.offset).limit(window.size)).all()
     return render_template(
         "console/releases.html", rows=rows, window=window, newest=newest, served=services().lookup.release

@@ -26,7 +26,8 @@ from policies.vocabulary import Workload
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.release_content import pack_rankings
-from service.store import models, releases, reports
+from service.revisions import recommend as put_up_for_review
+from service.store import models, reports
 
 KEPT_ARMS = 12
 """Arms that a release carries of a ranking: more than any ladder has rungs."""
@@ -71,7 +72,7 @@ def learn(
         "findings": [finding.to_json() for finding in findings],
     }
     with Session(engine) as session, session.begin():
-        recommendation = releases.add_recommendation(session, pack_rankings(packed), figures, now)
+        recommendation = put_up_for_review(session, pack_rankings(packed), figures, now)
     return LearningRun(recommendation, len(ranked), findings, figures)
 
 

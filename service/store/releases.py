@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, func, select
 
-from service.store.tables import RecommendationRow, ReleaseRow
+from service.store.revisions import MAX_NUMBER
+from service.store.tables import RecommendationRow, ReleaseContentRow, ReleaseRow
 
 CHANNEL = "nnfleet_release"
 """The NOTIFY channel that tells every worker of a new release; the payload is its number."""
@@ -22,10 +26,38 @@ def begin_release(session: Session) -> None:
     session.execute(text("LOCK TABLE release IN EXCLUSIVE MODE"))
 
 
-def add_release(session: Session, content: bytes, digest: str, note: str, now: datetime) -> int:
-    """Store the content under the next number and tell the workers when this transaction commits."""
+@dataclass(frozen=True, slots=True)
+class NewRelease:
+    """A release before it has a number: see `ReleaseRow`."""
+
+    content_sha256: str
+    note: str
+    author: str
+    revisions: Sequence[int] = ()
+    quarantines: Sequence[dict[str, Any]] = ()
+    diff: Sequence[dict[str, Any]] = ()
+
+
+def keep_content(session: Session, content: bytes, digest: str) -> None:
+    """Store the content under its digest, once."""
+    row = {"sha256": digest, "content": content}
+    session.execute(insert(ReleaseContentRow).values(**row).on_conflict_do_nothing())
+
+
+def add_release(session: Session, new: NewRelease, now: datetime) -> int:
+    """Store the release under the next number and tell the workers when this transaction commits."""
     number = (session.exec(select(func.max(ReleaseRow.number))).one() or 0) + 1
-    session.add(ReleaseRow(number=number, published_at=now, note=note, content_sha256=digest, content=content))
+    row = ReleaseRow(
+        number=number,
+        published_at=now,
+        note=new.note,
+        author=new.author,
+        content_sha256=new.content_sha256,
+        revisions=list(new.revisions),
+        quarantines=list(new.quarantines),
+        diff=list(new.diff),
+    )
+    session.add(row)
     session.flush()
     session.execute(text("SELECT pg_notify(:channel, :number)"), {"channel": CHANNEL, "number": str(number)})
     return number
@@ -37,14 +69,26 @@ def newest_number(session: Session) -> int | None:
 
 
 def release(session: Session, number: int) -> ReleaseRow | None:
-    """One release with its content."""
-    return session.get(ReleaseRow, number)
+    """One release, without its content."""
+    return session.get(ReleaseRow, number) if number <= MAX_NUMBER else None
 
 
-def history(session: Session, limit: int) -> list[tuple[int, datetime, str, str]]:
-    """(number, published at, note, digest) of the newest releases, the newest first."""
-    columns = select(ReleaseRow.number, ReleaseRow.published_at, ReleaseRow.note, ReleaseRow.content_sha256)
-    return list(session.exec(columns.order_by(col(ReleaseRow.number).desc()).limit(limit)))
+def newest(session: Session) -> ReleaseRow | None:
+    """The live release, without its content."""
+    return session.exec(select(ReleaseRow).order_by(col(ReleaseRow.number).desc()).limit(1)).first()
+
+
+def content(session: Session, sha256: str) -> bytes:
+    """The content with this digest; raises KeyError where there is none."""
+    row = session.get(ReleaseContentRow, sha256)
+    if row is None:
+        raise KeyError(sha256)
+    return row.content
+
+
+def history(session: Session, limit: int) -> list[ReleaseRow]:
+    """The newest releases, the newest first."""
+    return list(session.exec(select(ReleaseRow).order_by(col(ReleaseRow.number).desc()).limit(limit)))
 
 
 def add_recommendation(session: Session, rankings: bytes, figures: dict[str, Any], now: datetime) -> int:
@@ -57,6 +101,6 @@ def add_recommendation(session: Session, rankings: bytes, figures: dict[str, Any
     return row.id
 
 
-def newest_recommendation(session: Session) -> RecommendationRow | None:
-    """The newest learning run, or None before the first."""
-    return session.exec(select(RecommendationRow).order_by(col(RecommendationRow.id).desc()).limit(1)).first()
+def recommendation(session: Session, number: int) -> RecommendationRow | None:
+    """One learning run."""
+    return session.get(RecommendationRow, number)

@@ -49,25 +49,43 @@ class ReportRow(SQLModel, table=True):
     received_at: datetime = _moment()
 
 
-class ModelRow(SQLModel, table=True):
-    """A registered model of an app."""
+class RevisionRow(SQLModel, table=True):
+    """A proposal for what devices see. The database refuses changes of everything but its state and its review.
 
-    __tablename__ = "model"
+    `base` is the revision it edits; `self_approved` says that its author approved it, as the only user there was.
+    """
 
-    app: str = Field(primary_key=True)
-    name: str = Field(primary_key=True)
-    spec: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
-    updated_at: datetime = _moment()
+    __tablename__ = "revision"
+    __table_args__ = (Index("ix_revision_subject", "kind", "subject", "number"),)
+
+    number: int | None = Field(default=None, primary_key=True)
+    kind: str
+    subject: str
+    content: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
+    base: int | None = None
+    note: str = Field(sa_column=Column(Text, nullable=False))
+    author: str
+    created_at: datetime = _moment()
+    state: str
+    reviewer: str | None = None
+    reviewed_at: datetime | None = _moment(nullable=True)
+    review_note: str | None = None
+    self_approved: bool = False
 
 
-class PolicyRow(SQLModel, table=True):
-    """The policy document of an app."""
+class AuditRow(SQLModel, table=True):
+    """One act of management. Append-only: see `service.store.audit`."""
 
-    __tablename__ = "policy"
+    __tablename__ = "audit"
 
-    app: str = Field(primary_key=True)
-    document: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
-    updated_at: datetime = _moment()
+    number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    at: datetime = _moment()
+    actor: str
+    action: str
+    subject: str
+    detail: str = Field(sa_column=Column(Text, nullable=False))
+    previous_sha256: str
+    sha256: str
 
 
 class RecommendationRow(SQLModel, table=True):
@@ -81,16 +99,49 @@ class RecommendationRow(SQLModel, table=True):
     rankings: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class ApiKeyRow(SQLModel, table=True):
+    """A key of the API, without its secret: of that only the sha256 is kept.
+
+    `role` is None for a key that manages nothing, `app` is None for a key of all apps.
+    """
+
+    __tablename__ = "api_key"
+
+    name: str = Field(primary_key=True)
+    secret_sha256: str = Field(unique=True)
+    scopes: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+    role: str | None = None
+    app: str | None = None
+    created_at: datetime = _moment()
+    revoked_at: datetime | None = _moment(nullable=True)
+
+
+class ReleaseContentRow(SQLModel, table=True):
+    """Documents, models and rankings, compressed, by the digest of what they hold: releases share them."""
+
+    __tablename__ = "release_content"
+
+    sha256: str = Field(primary_key=True)
+    content: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
 class ReleaseRow(SQLModel, table=True):
-    """What devices see: numbered, immutable, complete."""
+    """What devices see: numbered, immutable, complete.
+
+    `revisions` are the numbers of what it is made of, `quarantines` the denies laid over it, `diff` what changed
+    against the release before.
+    """
 
     __tablename__ = "release"
 
     number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     published_at: datetime = _moment()
     note: str = Field(sa_column=Column(Text, nullable=False))
-    content_sha256: str
-    content: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    author: str
+    content_sha256: str = Field(foreign_key="release_content.sha256")
+    revisions: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
+    quarantines: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
+    diff: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
 
 
 class ObservationRow(SQLModel, table=True):

@@ -16,10 +16,14 @@ from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Ranking
 from policies.report import parse_report, report_id
+from policies.revision import Kind
+from service.actor import MANAGE_TOKEN
 from service.lookup import Lookup
+from service.publishing import publish
 from service.release_content import pack_rankings
-from service.releases import load, publish
-from service.store import models, releases, reports
+from service.releases import load
+from service.revisions import Proposal, propose, recommend
+from service.store import reports
 from service.store.tables import RoundRow
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -79,12 +83,18 @@ class Stage:
 
     def add_model(self, spec: Mapping[str, Any], **policy: Any) -> None:
         with Session(self.engine) as session, session.begin():
-            models.put_model(session, ModelSpec.model_validate(spec), NOW)
-            models.put_policy(session, PolicyDocument.model_validate({"app": spec["app"], **policy}), NOW)
+            model = ModelSpec.model_validate(spec)
+            document = PolicyDocument.model_validate({"app": model.app, **policy})
+            for kind, subject, stated in (
+                (Kind.MODEL, f"{model.app}/{model.name}", model),
+                (Kind.POLICY, model.app, document),
+            ):
+                content = stated.model_dump(mode="json", by_alias=True)
+                propose(session, Proposal(kind, subject, content, "stated"), MANAGE_TOKEN, NOW)
 
     def add_learning_run(self, rankings: Mapping[str, Any], findings: list[dict[str, Any]]) -> None:
         with Session(self.engine) as session, session.begin():
-            releases.add_recommendation(session, pack_rankings(rankings), {"findings": findings}, NOW)
+            recommend(session, pack_rankings(rankings), {"findings": findings}, NOW)
 
     def add_rounds(self, number: int) -> None:
         with Session(self.engine) as session, session.begin():

@@ -18,7 +18,8 @@ import typer.main
 import service
 from policies import report
 from policies.errors import NnfleetError
-from service.api import management, problems
+from service.access import ACCESS
+from service.api import bodies, problems
 from service.app import create_app
 from service.cli.app import app as cli
 from service.intake import batch, encodings
@@ -82,12 +83,17 @@ def test_the_endpoint_table_is_the_routes() -> None:
     assert stated == routes
 
 
-def test_the_token_column_says_which_routes_ask_for_it() -> None:
+def test_the_key_column_says_what_each_route_asks_for() -> None:
     app = create_app(Settings("postgresql://nobody@localhost/nothing"))
-    behind = ("management.", "exports.", "watch.")
-    guarded = {rule.rule for rule in app.url_map.iter_rules() if rule.endpoint.startswith(behind)}
-    for _, path, token, *_ in rows(section(OPERATIONS, "Endpoints")):
-        assert (token == "yes") == (path in guarded)
+    asked = {
+        (method, rule.rule): ACCESS[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods or set()
+        if not rule.rule.startswith("/console")
+    }
+    for method, path, key, *_ in rows(section(OPERATIONS, "Endpoints")):
+        access = asked[method, path]
+        assert key == (access.role.name.lower() if access.role else access.scope or "–")
 
 
 def test_the_limits_are_those_of_the_code() -> None:
@@ -96,10 +102,10 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert limit["PUT", "/v1/reports/<report_id>"] == f"{report.MAX_BYTES // KIB} KiB"
     assert limit["POST", "/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2} MiB"
     operators = {most for (method, path), most in limit.items() if method != "GET" and most not in {"256 KiB", "1 MiB"}}
-    assert operators == {f"{management.MAX_BYTES // KIB**2} MiB"}
+    assert operators == {f"{bodies.MAX_BYTES // KIB**2} MiB"}
     assert f"at most {encodings.MAX_INFLATED_BYTES // KIB**2} MiB" in part
     assert f"at most {batch.MAX_RECORDS:,} records" in part
-    assert report.MAX_DEPTH == management.MAX_DEPTH
+    assert report.MAX_DEPTH == bodies.MAX_DEPTH
     assert f"at most {report.MAX_DEPTH} levels" in part
 
 
@@ -108,29 +114,43 @@ def test_the_cache_takes_what_the_service_takes() -> None:
     stated = dict(re.findall(r"location (?:= )?(/\S*) \{\s*client_max_body_size (\w+);", config))
     assert stated["/v1/reports/"] == f"{report.MAX_BYTES // KIB}k"
     assert stated["/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2}m"
-    assert stated["/"] == f"{management.MAX_BYTES // KIB**2}m"
+    assert stated["/"] == f"{bodies.MAX_BYTES // KIB**2}m"
 
 
 def _commands() -> dict[str, click.Command]:
-    group = typer.main.get_command(cli)
-    return dict(group.commands)  # type: ignore[attr-defined]
+    """Commands by name, those of groups as "group name"."""
+    return dict(_flat(typer.main.get_command(cli), ""))
+
+
+def _flat(group: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        if hasattr(command, "commands"):
+            yield from _flat(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+def _named(cell: str) -> str:
+    """The command in a cell: two words after `nnfleet` where that is one, else one."""
+    words = cell.split()[1:]
+    return next(name for name in (" ".join(words[:2]), words[0]) if name in _commands())
 
 
 def test_the_readme_names_every_command() -> None:
-    named = [row[0].split()[1] for row in rows(section(README, "Commands"))]
+    named = [_named(row[0]) for row in rows(section(README, "Commands"))]
     assert sorted(named) == sorted(_commands())
 
 
 @pytest.mark.parametrize("row", rows(section(README, "Commands")), ids=lambda row: row[0])
 def test_options_in_the_readme_belong_to_the_command_beside_them(row: list[str]) -> None:
-    options = {name for parameter in _commands()[row[0].split()[1]].params for name in parameter.opts}
+    options = {name for parameter in _commands()[_named(row[0])].params for name in parameter.opts}
     assert set(re.findall(r"--[a-z-]+", " ".join(row))) <= options
 
 
 def test_commands_that_print_json_are_those_that_the_readme_names() -> None:
-    sentence = next(line for line in README.splitlines() if "JSON document with" in line)
+    sentence = next(part for part in README.split("\n\n") if "JSON document with" in part)
     having = {name for name, command in _commands().items() if any("--json" in p.opts for p in command.params)}
-    assert set(re.findall(r"`([a-z]+)`", sentence)) == having
+    assert set(re.findall(r"`([a-z ]+)`", sentence)) == having
 
 
 def test_the_readme_names_targets_of_make_that_exist_and_lists_those_that_people_use() -> None:

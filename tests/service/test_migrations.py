@@ -94,3 +94,33 @@ def test_observations_survive_being_partitioned_and_joined_again(empty: Engine) 
     schema.upgrade(empty)
     with empty.begin() as connection:
         assert connection.execute(text(KEPT)).all() == before
+
+
+def test_what_was_stated_before_there_were_revisions_is_approved_and_comes_back(empty: Engine) -> None:
+    schema.upgrade(empty, "0003_jobs")
+    with empty.begin() as connection:
+        for statement in (
+            """INSERT INTO policy VALUES ('camera', '{"app": "camera"}', now())""",
+            """INSERT INTO model VALUES ('camera', 'seg', '{"app": "camera", "name": "seg"}', now())""",
+            "INSERT INTO recommendation (made_at, figures, rankings) VALUES (now(), '{}', ''), (now(), '{}', '')",
+            "INSERT INTO release VALUES (1, now(), 'one', 'aa', 'content'), (2, now(), 'undone', 'aa', 'content')",
+        ):
+            connection.execute(text(statement))
+    schema.upgrade(empty)
+    with empty.connect() as connection:
+        rows = connection.execute(text("SELECT kind, subject, state, content FROM revision ORDER BY number")).all()
+        contents = connection.execute(text("SELECT sha256, content FROM release_content")).all()
+    assert [tuple(row)[:3] for row in rows] == [
+        ("policy", "camera", "approved"),
+        ("model", "camera/seg", "approved"),
+        ("recommendation", "rankings", "approved"),
+    ]
+    assert rows[2].content == {"recommendation": 2}
+    assert [tuple(row) for row in contents] == [("aa", b"content")]
+    schema.downgrade(empty, "0003_jobs")
+    with empty.connect() as connection:
+        assert connection.execute(text("SELECT document FROM policy")).scalar_one() == {"app": "camera"}
+        assert connection.execute(text("SELECT spec FROM model")).scalar_one() == {"app": "camera", "name": "seg"}
+        assert (
+            connection.execute(text("SELECT content FROM release ORDER BY number")).scalars().all() == [b"content"] * 2
+        )

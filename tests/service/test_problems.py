@@ -9,11 +9,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from policies.errors import NnfleetError
+from service.access import ACCESS, OPEN
 from service.api.problems import problem_of
 from service.app import create_app
 from service.settings import Settings
 
-_GROUPS = {"error", "invalid-input", "unknown"}
+_GROUPS = {"error", "invalid-input", "unknown", "conflict", "forbidden"}
 
 
 def _all(kind: type[NnfleetError]) -> Iterator[type[NnfleetError]]:
@@ -87,7 +88,11 @@ def test_a_database_that_is_away_is_a_503_with_a_wait() -> None:
     assert (away.get("/readyz").status_code, away.get("/readyz").get_json()["database"]) == (503, "down")
 
 
-def test_a_connection_that_breaks_while_records_are_copied_is_a_503_too(client: FlaskClient) -> None:
+def test_a_connection_that_breaks_while_records_are_copied_is_a_503_too(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ACCESS, "_copying", OPEN)
+
     @client.application.get("/copying")
     def _copying() -> str:
         raise psycopg.OperationalError("the connection is lost")
@@ -96,7 +101,9 @@ def test_a_connection_that_breaks_while_records_are_copied_is_a_503_too(client: 
     assert (answer.status_code, answer.get_json()["code"]) == (503, "database-unavailable")
 
 
-def test_what_nobody_foresaw_is_a_500_that_tells_nothing(client: FlaskClient) -> None:
+def test_what_nobody_foresaw_is_a_500_that_tells_nothing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ACCESS, "_broken", OPEN)
+
     @client.application.get("/broken")
     def _broken() -> str:
         raise RuntimeError("secret")

@@ -19,9 +19,11 @@ from sqlmodel import Session
 
 from service import clock
 from service.lookup import Lookup
-from service.releases import ReleaseWatcher, load, publish
+from service.publishing import publish
+from service.releases import ReleaseWatcher, load
 from service.settings import Settings
 from service.store import releases
+from service.store.releases import NewRelease
 
 MODEL = "/v1/models/camera/segmentation"
 
@@ -114,7 +116,8 @@ UNREADABLE = {
 
 def store(engine: Engine, content: bytes) -> int:
     with Session(engine) as session, session.begin():
-        return releases.add_release(session, content, "0" * 64, "strange", clock.now())
+        releases.keep_content(session, content, "0" * 64)
+        return releases.add_release(session, NewRelease("0" * 64, "strange", "a newer installation"), clock.now())
 
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())

@@ -1,0 +1,80 @@
+"""Who may call what. One table, everything denied by default: an endpoint that is not in it answers nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from policies.errors import NotAllowed
+from service.actor import Role
+
+
+class Scope(StrEnum):
+    """What a key opens."""
+
+    LOOKUP = "lookup"
+    TELEMETRY = "telemetry"
+    MANAGE = "manage"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an endpoint asks for. `scope` None: nothing. `every_app`: not for keys that are bound to one app."""
+
+    scope: Scope | None = None
+    role: Role | None = None
+    every_app: bool = False
+
+
+OPEN: Final = Access()
+LOOKUP: Final = Access(Scope.LOOKUP)
+TELEMETRY: Final = Access(Scope.TELEMETRY)
+VIEW: Final = Access(Scope.MANAGE, Role.VIEWER)
+EDIT: Final = Access(Scope.MANAGE, Role.OPERATOR)
+APPROVE: Final = Access(Scope.MANAGE, Role.APPROVER)
+VIEW_ALL: Final = Access(Scope.MANAGE, Role.VIEWER, every_app=True)
+RELEASE: Final = Access(Scope.MANAGE, Role.APPROVER, every_app=True)
+
+ACCESS: Final[Mapping[str, Access]] = {
+    "health.healthz": OPEN,
+    "health.readyz": OPEN,
+    "openapi.openapi": OPEN,
+    "devices.decision": LOOKUP,
+    "devices.put_report": LOOKUP,
+    "telemetry.post_telemetry": TELEMETRY,
+    "decide.decide": LOOKUP,
+    "exports.device_targeting_configuration": VIEW,
+    "ofrep.all_flags": LOOKUP,
+    "ofrep.flag": LOOKUP,
+    "policies.get_policy": VIEW,
+    "policies.list_policies": VIEW_ALL,
+    "policies.put_policy": EDIT,
+    "policies.put_model": EDIT,
+    "revisions.list_revisions": VIEW_ALL,
+    "revisions.get_revision": VIEW,
+    "revisions.post_revision": EDIT,
+    "revisions.step": EDIT,
+    "releases.list_releases": VIEW,
+    "releases.get_release": VIEW_ALL,
+    "releases.post_release": RELEASE,
+    "releases.roll_back": RELEASE,
+    "audit.list_audit": VIEW_ALL,
+    "watch.list_jobs": VIEW_ALL,
+    "watch.health": VIEW_ALL,
+}
+"""By Flask's name of the endpoint."""
+
+READING_PAGES: Final = "console."
+"""The console shows and changes nothing; its pages are open as a whole."""
+
+
+def access_of(endpoint: str) -> Access:
+    """What the endpoint asks for; raises NotAllowed where the table does not have it."""
+    if endpoint.startswith(READING_PAGES):
+        return OPEN
+    found = ACCESS.get(endpoint)
+    if found is None:
+        raise NotAllowed(f"{endpoint} is in no table of access")
+    return found

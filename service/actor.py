@@ -1,0 +1,33 @@
+"""Who acts: the name that revisions and the audit log keep, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+
+class Role(IntEnum):
+    """What a person or program may do to the fleet; each may do what the ones before may."""
+
+    VIEWER = 1
+    OPERATOR = 2
+    APPROVER = 3
+    ADMIN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """`app`: the only app it may touch, None for all."""
+
+    name: str
+    role: Role
+    app: str | None = None
+
+
+MANAGE_TOKEN: Final = Actor("manage-token", Role.ADMIN)
+"""Whoever has the token that the installation was started with."""
+GUARD: Final = Actor("guard", Role.APPROVER)
+"""The service itself, when it opens the next step of a rollout or stops one."""
+LEARNER: Final = "learner"
+"""The author of recommendations."""

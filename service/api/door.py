@@ -1,0 +1,72 @@
+"""The door: every request is measured against the table of access before anything else looks at it."""
+
+from __future__ import annotations
+
+from flask import Flask, g, request
+
+from policies.errors import NotAllowed
+from service.access import Access, Scope, access_of
+from service.actor import Actor
+from service.api.problems import Unauthenticated
+from service.context import services
+from service.keyring import Key
+
+
+def install(app: Flask) -> None:
+    """Put the door in front of every endpoint of the app."""
+    app.before_request(_check)
+
+
+def actor() -> Actor:
+    """Who makes this request. Only behind an endpoint that asks for a role."""
+    found: Actor = g.actor
+    return found
+
+
+def check_app(app: str | None) -> None:
+    """Raise NotAllowed where the caller is bound to another app; None stands for what concerns all apps."""
+    bound = actor().app
+    if bound is not None and app != bound:
+        raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
+
+
+def _check() -> None:
+    if request.endpoint is None:  # no such route, or no such method: the router says which
+        return
+    access = access_of(request.endpoint)
+    if access.scope is Scope.MANAGE:
+        g.actor = _manager(access)
+    elif access.scope is not None and services().settings.require_keys:
+        _check_device(access.scope)
+
+
+def _manager(access: Access) -> Actor:
+    found = _scoped(services().keyring.key(_secret()), Scope.MANAGE)
+    who = found.actor
+    if who is None or access.role is None or who.role < access.role:
+        raise NotAllowed(f"this needs the role {access.role.name.lower() if access.role else 'of nobody'}")
+    if who.app is not None and access.every_app:
+        raise NotAllowed(f"this concerns every app, and this key is for {who.app!r} only")
+    return who
+
+
+def _check_device(scope: Scope) -> None:
+    found = _scoped(services().keyring.device_key(_secret()), scope)
+    asked = (request.view_args or {}).get("app")
+    if found.app is not None and asked is not None and asked != found.app:
+        raise NotAllowed(f"this key is for the app {found.app!r} only", field="app")
+
+
+def _scoped(key: Key | None, scope: Scope) -> Key:
+    if key is None:
+        raise Unauthenticated("send a key, or the management token: Authorization: Bearer …", field="Authorization")
+    if scope not in key.scopes:
+        raise NotAllowed(f"this key does not open {scope}", field="Authorization")
+    return key
+
+
+def _secret() -> str:
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not given:
+        raise Unauthenticated("send a key, or the management token: Authorization: Bearer …", field="Authorization")
+    return given

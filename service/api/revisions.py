@@ -1,0 +1,107 @@
+"""Revisions: save a draft, send it to review, approve or reject it; see what it would change."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from flask import Blueprint, jsonify, request
+from flask.typing import ResponseReturnValue
+from sqlmodel import Session
+
+from policies.arm import ModelSpec
+from policies.difference import difference
+from policies.document import PolicyDocument
+from policies.errors import InvalidField, NotAllowed
+from policies.quarantine import Quarantine
+from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
+from policies.validation import validated
+from service import clock
+from service.actor import Role
+from service.api.bodies import app_of, note_in, object_body, one_of, shown
+from service.api.door import actor, check_app
+from service.context import services
+from service.revisions import Proposal, advance, save
+from service.store import revisions
+
+blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")
+PAGE: Final = 100
+_SUBJECT: Final = re.compile(r"[A-Za-z0-9._/-]{1,257}")
+_APPROVERS: Final = frozenset({Step.APPROVE, Step.REJECT})
+
+
+@blueprint.get("")
+def list_revisions() -> ResponseReturnValue:
+    """The newest hundred; `kind`, `state` and `subject` narrow them."""
+    asked = request.args
+    kind, state = one_of("kind", asked.get("kind"), list(Kind)), one_of("state", asked.get("state"), list(State))
+    subject = asked.get("subject")
+    if subject is not None and not _SUBJECT.fullmatch(subject):
+        raise InvalidField("subject: an app, an app and a model with a slash between, or an id", field="subject")
+    with Session(services().engine) as session:
+        return jsonify({"revisions": [shown(row) for row in revisions.page(session, kind, state, subject, PAGE)]})
+
+
+@blueprint.get("/<int:number>")
+def get_revision(number: int) -> ResponseReturnValue:
+    """One revision with its content, and what it would change of what is accepted."""
+    with Session(services().engine) as session:
+        row = revisions.revision(session, number)
+        check_app(app_of(row.kind, row.content))
+        accepted = revisions.newest(session, Kind(row.kind), row.subject, ACCEPTED)
+        changes = [c.to_json() for c in difference(accepted.content if accepted else None, row.content)]
+    return jsonify(shown(row) | {"content": row.content, "changes": changes})
+
+
+@blueprint.post("")
+def post_revision() -> ResponseReturnValue:
+    """Save a draft. `base` is the revision it edits; without one it is of something new."""
+    raw = object_body("kind", "content", "note", "base")
+    kind, subject, content = _content(raw)
+    check_app(app_of(kind, content))
+    base = raw.get("base")
+    if base is not None and (not isinstance(base, int) or isinstance(base, bool)):
+        raise InvalidField("base: the number of the revision you edit", field="base")
+    with Session(services().engine, expire_on_commit=False) as session, session.begin():
+        row = save(session, Proposal(kind, subject, content, note_in(raw), base), actor().name, clock.now())
+    return jsonify(shown(row)), 201
+
+
+@blueprint.post("/<int:number>/<step>")
+def step(number: int, step: str) -> ResponseReturnValue:
+    """Take a step with a revision: submit, approve, reject or withdraw, with a note why."""
+    taken = next((known for known in PERSONAL if known == step), None)
+    if taken is None:
+        raise InvalidField(f"step: one of {', '.join(PERSONAL)}", field="step")
+    if taken in _APPROVERS and actor().role < Role.APPROVER:
+        raise NotAllowed(f"{taken} needs the role approver")
+    note = note_in(object_body("note"))
+    with Session(services().engine, expire_on_commit=False) as session, session.begin():
+        row = revisions.revision(session, number)
+        check_app(app_of(row.kind, row.content))
+        return jsonify(shown(advance(session, row, taken, actor().name, clock.now(), note)))
+
+
+def _content(raw: dict[str, Any]) -> tuple[Kind, str, dict[str, Any]]:
+    """(kind, subject, content as it is stored); raises InvalidField."""
+    parsers = {Kind.POLICY: _policy, Kind.MODEL: _model, Kind.QUARANTINE: _quarantine}
+    kind = next((known for known in parsers if known == raw.get("kind")), None)
+    if kind is None:
+        raise InvalidField(f"kind: one of {', '.join(parsers)}", field="kind")
+    subject, content = parsers[kind](raw.get("content"))
+    return kind, subject, content
+
+
+def _policy(raw: Any) -> tuple[str, dict[str, Any]]:
+    document = validated(PolicyDocument, raw)
+    return document.app, document.model_dump(mode="json", by_alias=True)
+
+
+def _model(raw: Any) -> tuple[str, dict[str, Any]]:
+    spec = validated(ModelSpec, raw)
+    return f"{spec.app}/{spec.name}", spec.model_dump(mode="json")
+
+
+def _quarantine(raw: Any) -> tuple[str, dict[str, Any]]:
+    held = validated(Quarantine, raw)
+    return held.deny.id, held.model_dump(mode="json")

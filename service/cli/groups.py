@@ -1,0 +1,55 @@
+"""Commands that come in groups: `key`, `audit`. Names and options only, as in `service.cli.app`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from service.access import Scope
+from service.cli.options import DataFolder, Json
+
+keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
+audit = typer.Typer(no_args_is_help=True, help="The audit log.")
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="What revisions and the audit log call its holder.")],
+    scope: Annotated[list[Scope], typer.Option(help="What it opens; may be given several times.")],
+    role: Annotated[str | None, typer.Option(help="viewer, operator, approver or admin, with --scope manage.")] = None,
+    app: Annotated[str | None, typer.Option(help="The only app it is for.")] = None,
+    data: DataFolder = None,
+) -> None:
+    """Make a key and print its secret, once."""
+    from service.cli.keys import create as run
+
+    run(data, name, scope, role, app)
+
+
+@keys.command("list")
+def list_keys(data: DataFolder = None, as_json: Json = False) -> None:
+    """Every key, without its secret."""
+    from service.cli.keys import listed as run
+
+    run(data, as_json)
+
+
+@keys.command("revoke")
+def revoke_key(name: Annotated[str, typer.Argument(help="The key's name.")], data: DataFolder = None) -> None:
+    """Shut a key for good."""
+    from service.cli.keys import revoke as run
+
+    run(data, name)
+
+
+@audit.command("verify")
+def verify_audit(
+    head: Annotated[str | None, typer.Option(help="A head noted earlier; it has to stand in the log.")] = None,
+    data: DataFolder = None,
+    as_json: Json = False,
+) -> None:
+    """Walk the hash chain; name the first row that does not hold."""
+    from service.cli.audit import verify as run
+
+    raise typer.Exit(0 if run(data, head, as_json) else 1)
