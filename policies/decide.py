@@ -69,7 +69,7 @@ def decide(
     request: Mapping[str, Any] = NO_REQUEST,
 ) -> Decision:
     """The decision for all models of an app. Pure and total: the same values give the same answer."""
-    inquiry = Inquiry(fingerprint, knowledge, request)
+    inquiry = Inquiry(fingerprint, knowledge, request, document.standing.named)
     decided = tuple(_decide(fingerprint, document, model, knowledge, inquiry) for model in models)
     return Decision(document.app, fingerprint, tuple(d for d in decided if d.plans), _advice(fingerprint))
 
@@ -82,7 +82,8 @@ def decide_model(
     request: Mapping[str, Any] = NO_REQUEST,
 ) -> ModelDecision:
     """The decision for one model; without plans where no variant can run on the device at all."""
-    return _decide(fingerprint, document, model, knowledge, Inquiry(fingerprint, knowledge, request))
+    inquiry = Inquiry(fingerprint, knowledge, request, document.standing.named)
+    return _decide(fingerprint, document, model, knowledge, inquiry)
 
 
 def _decide(

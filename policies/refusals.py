@@ -68,7 +68,7 @@ class _Court:
             return False
         if ready.condition is None:
             return True
-        answer = self._inquiry.ask(ready.condition, self._model, arm)
+        answer = self._inquiry.ask(ready.condition, ready.scope, self._model, arm)
         if answer.holds is None:
             self._unknown[ready.deny.id].update(dict.fromkeys(answer.unknown))
             detail = f"{ready.deny.id}: unknown {', '.join(answer.unknown)}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from policies.arm import Arm, ModelSpec
-from policies.inquiry import ARM_ROOTS, Inquiry
+from policies.inquiry import Inquiry
 from policies.language import Outcome
 from policies.plans import Offer, Plan, plan_of
+from policies.scope import Scope
 from policies.standing import ReadyRule
 from policies.tried import Fate, TriedRule
 
@@ -15,21 +17,19 @@ from policies.tried import Fate, TriedRule
 class Ruling:
     """The rules for one model and the arms it may run. `tried` grows while plans are asked for."""
 
-    def __init__(self, rules: Iterable[ReadyRule], model: ModelSpec, arms: Mapping[str, Arm], inquiry: Inquiry) -> None:
+    def __init__(self, rules: Sequence[ReadyRule], model: ModelSpec, arms: Mapping[str, Arm], inquiry: Inquiry) -> None:
         self.tried: list[TriedRule] = []
         self._rules = [ready for ready in rules if ready.rule.concerns(model.name)]
         self._model = model
         self._arms = arms
         self._inquiry = inquiry
-        self._holding: dict[str, Collection[str]] = {}
+        self._not_asked = iter(self._rules)
+        self._holding: list[tuple[ReadyRule, Collection[str]]] = []
 
     def plan(self, offer: Offer) -> Plan | None:
         """What the rules choose for the workload; None where none does."""
-        for ready in self._rules:
+        for ready, among in self._that_hold():
             rule = ready.rule
-            among = self._holds_for(ready)
-            if not among:
-                continue
             plan = plan_of(rule.use, offer, among, rule.id)
             if plan is not None:
                 self.tried.append(TriedRule(rule.id, Fate.CHOSE, offer.workload))
@@ -37,21 +37,37 @@ class Ruling:
             self.tried.append(TriedRule(rule.id, Fate.PASSED_OVER, offer.workload, _why(rule.use)))
         return None
 
-    def _holds_for(self, ready: ReadyRule) -> Collection[str]:
-        """The arms that the rule holds for; none where it does not hold."""
-        name = ready.rule.id
-        if name not in self._holding:
-            answers = self._ask(ready)
-            self._holding[name] = [arm for arm, answer in answers.items() if answer.holds]
-            if not self._holding[name]:
-                unknown = tuple(dict.fromkeys(fact for answer in answers.values() for fact in answer.unknown))
-                self.tried.append(TriedRule(name, Fate.UNKNOWN if unknown else Fate.NOT_MATCHED, unknown=unknown))
-        return self._holding[name]
+    def _that_hold(self) -> Iterator[tuple[ReadyRule, Collection[str]]]:
+        """The rules that hold, each with the arms that it holds for; the later ones are asked only when it comes to it."""
+        yield from tuple(self._holding)
+        for ready in self._not_asked:
+            among = self._holds_for(ready)
+            if among:
+                self._holding.append((ready, among))
+                yield ready, among
 
-    def _ask(self, ready: ReadyRule) -> Mapping[str, Outcome]:
-        if ARM_ROOTS.isdisjoint(ready.condition.roots):
-            return dict.fromkeys(self._arms, self._inquiry.ask(ready.condition, self._model))
-        return {name: self._inquiry.ask(ready.condition, self._model, arm) for name, arm in self._arms.items()}
+    def _holds_for(self, ready: ReadyRule) -> Collection[str]:
+        if ready.scope is Scope.ARM:
+            answers = self._about_arms[ready.rule.id]
+            among: Collection[str] = [arm for arm, answer in answers.items() if answer.holds]
+            unknown = tuple(dict.fromkeys(fact for answer in answers.values() for fact in answer.unknown))
+        else:
+            answer = self._inquiry.ask(ready.condition, ready.scope, self._model)
+            among = self._arms if answer.holds else ()
+            unknown = answer.unknown
+        if not among:
+            self.tried.append(TriedRule(ready.rule.id, Fate.UNKNOWN if unknown else Fate.NOT_MATCHED, unknown=unknown))
+        return among
+
+    @cached_property
+    def _about_arms(self) -> Mapping[str, Mapping[str, Outcome]]:
+        """Rule → arm → answer, for all rules about arms: arm after arm, because turning to another is what costs."""
+        asked = [ready for ready in self._rules if ready.scope is Scope.ARM]
+        answers: dict[str, dict[str, Outcome]] = {ready.rule.id: {} for ready in asked}
+        for name, arm in self._arms.items():
+            for ready in asked:
+                answers[ready.rule.id][name] = self._inquiry.ask(ready.condition, ready.scope, self._model, arm)
+        return answers
 
 
 def _why(use: object) -> str:

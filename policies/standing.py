@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from policies.deny import Deny, device_key
@@ -12,17 +12,21 @@ from policies.fingerprint import Fingerprint
 from policies.globs import compiled
 from policies.language import Condition
 from policies.rule import StatedRule
+from policies.scope import Scope, named_by, scope_of
 from policies.when import condition
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyDeny:
-    """A deny with its globs and its condition compiled. `place` is its place, the narrowest first."""
+    """A deny with its globs and its condition compiled. `place` is its place, the narrowest first; `scope` is its
+    condition's.
+    """
 
     place: int
     deny: Deny
     arms: re.Pattern[str]
     condition: Condition | None
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +35,20 @@ class ReadyRule:
 
     rule: StatedRule
     condition: Condition
+    scope: Scope
 
 
 class Standing:
-    """Denies, found by the facts of a device that they name, and rules in their order."""
+    """Denies, found by the facts of a device that they name, and rules in their order. `named` is all that they read."""
 
-    def __init__(self, denies: Iterable[Deny], rules: Iterable[StatedRule]) -> None:
-        self.rules = tuple(ReadyRule(rule, condition(rule.when)) for rule in rules)
+    def __init__(self, denies: Sequence[Deny], rules: Sequence[StatedRule]) -> None:
+        self.rules = tuple(_ready_rule(rule) for rule in rules)
+        asked = [*(rule.when for rule in rules), *(deny.when for deny in denies if deny.when)]
+        self.named = named_by(condition(when) for when in asked)
         # Fact of `device_key` → its value → denies that name the value; None holds those that name no fact.
         self._denies: defaultdict[tuple[int, str] | None, list[ReadyDeny]] = defaultdict(list)
         for place, deny in enumerate(sorted(denies, key=lambda d: (d.width, d.id))):
-            ready = ReadyDeny(place, deny, compiled(deny.arms), condition(deny.when) if deny.when else None)
+            ready = _ready_deny(place, deny)
             for key in _keys(deny):
                 self._denies[key].append(ready)
 
@@ -53,6 +60,16 @@ class Standing:
             r for r in named if not (r.deny.models and model not in r.deny.models) and r.deny.cohort.holds_device(facts)
         ]
         return sorted(found, key=lambda ready: ready.place)
+
+
+def _ready_rule(rule: StatedRule) -> ReadyRule:
+    asked = condition(rule.when)
+    return ReadyRule(rule, asked, scope_of(asked))
+
+
+def _ready_deny(place: int, deny: Deny) -> ReadyDeny:
+    asked = condition(deny.when) if deny.when else None
+    return ReadyDeny(place, deny, compiled(deny.arms), asked, scope_of(asked) if asked else Scope.DEVICE)
 
 
 def _keys(deny: Deny) -> list[tuple[int, str] | None]:

@@ -15,7 +15,7 @@ from policies.language.device_vocabulary import DEVICE_VOCABULARY
 from policies.language.kinds import Vocabulary
 from policies.language.syntax import Node, parse
 from policies.language.tokens import Fault, Sort, tokens
-from policies.language.unknown import names_in, unknown_names
+from policies.language.unknown import named_facts, names_in, unknown_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,14 @@ _NOT_KNOWN: Final = (KeyError, TypeError, ValueError, RuntimeError)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that was checked. `roots` are the facts it asks for: what it depends on, and nothing else."""
+    """A condition that was checked.
+
+    `roots` are what it depends on, and nothing else; `facts` are (root, fact below it), None for a root read whole.
+    """
 
     text: str
     roots: frozenset[str]
+    facts: frozenset[tuple[str, str | None]]
     tree: Node
     program: Any
 
@@ -75,7 +79,9 @@ def compile_condition(text: str, vocabulary: Vocabulary = DEVICE_VOCABULARY, *, 
 def _compiled(text: str, vocabulary: Vocabulary) -> Condition:
     tree = parse(text)
     check(tree, vocabulary.roots)
-    return Condition(text, names_in(tree) & vocabulary.roots.keys(), tree, cel.compile(_for_cel(text)))
+    roots = names_in(tree) & vocabulary.roots.keys()
+    facts = frozenset(named for named in named_facts(tree) if named[0] in roots)
+    return Condition(text, roots, facts, tree, cel.compile(_for_cel(text)))
 
 
 def _for_cel(text: str) -> str:

@@ -19,6 +19,9 @@ _FUNCTIONS: Final[dict[str, Callable[..., bool | None]]] = {
 }
 
 
+_PLAIN: Final = frozenset({str, int, float, bool})
+
+
 class Context:
     """Root → facts. What is not known is left out, at any depth: a name that is not there is unknown, never null.
 
@@ -41,6 +44,8 @@ class Context:
 
 def known(value: Any) -> Any:
     """The value without what is None in it."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Mapping):
         return {key: known(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):

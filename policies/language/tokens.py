@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +49,7 @@ class Fault(Exception):
         self.nearest = nearest
 
 
-# The escapes that CEL and Python read alike; a text of a condition fits on one line.
+# A text of a condition fits on one line.
 _TEXT: Final = r"""(?:\\(?:[\\'"nrt]|u[0-9a-fA-F]{4})|[^\\'"\n\r])"""
 _TOKEN: Final = re.compile(
     rf"""(?P<skip>[ \t\r\n\f]+|//[^\n]*)
@@ -61,6 +60,8 @@ _TOKEN: Final = re.compile(
     |(?P<SIGN>&&|\|\||[=!<>]=|[-+*/%?:<>!.,()\[\]])""",
     re.VERBOSE | re.ASCII,
 )
+_ESCAPE: Final = re.compile(r"\\(?:u(....)|(.))")
+_ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -83,11 +84,16 @@ def tokens(text: str) -> Iterator[Token]:
 
 def _token(sort: Sort, text: str, place: Place) -> Token:
     if sort is Sort.TEXT:
-        value = ast.literal_eval(text)
+        value = _ESCAPE.sub(_unescaped, text[1:-1])
         if _SURROGATE.search(value):
             raise Fault("half of a surrogate pair is no character", place)
         return Token(sort, text, place, value)
     return Token(sort, text, place, _number(text, sort, place) if sort in {Sort.INTEGER, Sort.NUMBER} else None)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, character = found.groups()
+    return chr(int(code, 16)) if code else _ESCAPED.get(character, character)
 
 
 def _number(text: str, sort: Sort, place: Place) -> int | float:

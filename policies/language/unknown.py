@@ -34,6 +34,17 @@ def names_in(node: Node) -> frozenset[str]:
     return frozenset().union(*(names_in(child) for child in children(node)))
 
 
+def named_facts(node: Node) -> frozenset[tuple[str, str | None]]:
+    """(root, fact below it) of all that a condition reads; None for a root that it goes over whole."""
+    match node:
+        case Member(of=Name(name=root), name=fact):
+            return frozenset({(root, fact)})
+        case Name(name=root):
+            return frozenset({(root, None)})
+        case _:
+            return frozenset().union(*(named_facts(child) for child in children(node)))
+
+
 def unknown_names(tree: Node, context: Context) -> tuple[str, ...]:
     """Facts that the condition names and nobody knows, and questions that have no answer, in the order they stand in.
 
