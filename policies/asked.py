@@ -12,8 +12,11 @@ MAX_UNIT_CHARACTERS = 128
 UnitId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_UNIT_CHARACTERS)]
 
 
-Fact = bool | int | float | Annotated[str, StringConstraints(max_length=1_024)]
-Facts = Annotated[dict[Annotated[str, StringConstraints(max_length=128)], Fact], Field(max_length=64)]
+MAX_FACTS = 64
+MAX_FACT_NAME = 128
+MAX_FACT_CHARACTERS = 1_024
+Fact = bool | int | float | Annotated[str, StringConstraints(max_length=MAX_FACT_CHARACTERS)]
+Facts = Annotated[dict[Annotated[str, StringConstraints(max_length=MAX_FACT_NAME)], Fact], Field(max_length=MAX_FACTS)]
 
 
 class Moment(BaseModel):

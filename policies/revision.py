@@ -19,6 +19,7 @@ class Kind(StrEnum):
     MODEL = "model"
     RECOMMENDATION = "recommendation"
     QUARANTINE = "quarantine"
+    FLAGS = "flags"
 
 
 class State(StrEnum):

@@ -8,15 +8,16 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from policies.errors import ConditionError
-from policies.language import Condition, compile_condition
+from policies.language import DEVICE_VOCABULARY, Condition, Vocabulary, compile_condition
 from policies.validation import CONDITION
 
 _FIELD: Final = "when"
 
 
-def _checked(text: str) -> str:
+def checked(text: str, vocabulary: Vocabulary = DEVICE_VOCABULARY) -> str:
+    """The text, where it is a condition over these names; a complaint for pydantic where it is not."""
     try:
-        compile_condition(text, field=_FIELD)
+        compile_condition(text, vocabulary, field=_FIELD)
     except ConditionError as error:
         places = {"line": error.line, "column": error.column, "expected": error.expected, "nearest": error.nearest}
         # The detail goes in as a value: pydantic would read its braces as places to fill.
@@ -25,7 +26,7 @@ def _checked(text: str) -> str:
     return text
 
 
-When = Annotated[str, AfterValidator(_checked)]
+When = Annotated[str, AfterValidator(checked)]
 """A condition in the policy language, refused where it does not compile."""
 
 

@@ -52,6 +52,8 @@ ACCESS: Final[Mapping[str, Access]] = {
     "policies.list_policies": VIEW_ALL,
     "policies.put_policy": EDIT,
     "policies.put_model": EDIT,
+    "policies.get_flags": VIEW,
+    "policies.put_flags": EDIT,
     "revisions.list_revisions": VIEW_ALL,
     "revisions.get_revision": VIEW,
     "revisions.post_revision": EDIT,

@@ -1,36 +1,91 @@
-"""The flags of a release: `{app}.{model}` for every model."""
+"""The flags of a release: `{app}.{model}` for every model, `{app}.{flag}` for every plain flag."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from policies.arm import ModelSpec
 from policies.asked import Moment
-from policies.errors import UnknownFlag
+from policies.errors import InvalidField, NnfleetError, UnknownFlag, UnknownReport
 from policies.evaluation import Evaluated, evaluate_model, flag_key
 from policies.fingerprint import Fingerprint
+from policies.flag_evaluation import Caller, evaluate_flag
+from policies.flags import Flag
 from service.explained import explained
 from service.release_content import ReleaseContent
 
 
-def model_of_flag(content: ReleaseContent, key: str) -> ModelSpec:
-    """The model behind a key; raises UnknownFlag. Of two readings the one with the longer app name holds."""
-    apps = (app for app in content.documents if key.startswith(f"{app}."))
-    for app in sorted(apps, key=len, reverse=True):
-        for spec in content.models.get(app, ()):
-            if flag_key(app, spec.name) == key:
-                return spec
+@dataclass(frozen=True, slots=True)
+class PlainFlag:
+    """A plain flag with its app and its name there."""
+
+    app: str
+    name: str
+    flag: Flag
+
+
+Flagged = ModelSpec | PlainFlag
+
+
+def flagged(content: ReleaseContent, app: str | None) -> Iterator[Flagged]:
+    """Everything that has a flag, in one app or in all. A model goes before a plain flag of its name."""
+    for name in sorted({*content.documents, *content.flags}):
+        if app in {None, name}:
+            models = content.models.get(name, ()) if name in content.documents else ()
+            yield from models
+            taken = {spec.name for spec in models}
+            stated = content.flags[name].flags.items() if name in content.flags else ()
+            yield from (PlainFlag(name, flag_name, flag) for flag_name, flag in stated if flag_name not in taken)
+
+
+def behind(content: ReleaseContent, key: str, app: str | None) -> Flagged:
+    """What has this key; raises UnknownFlag.
+
+    Names may hold dots: of two readings the one with the longer app name holds. Where the caller names its `app`, the
+    name of a flag alone is enough.
+    """
+    apps = (name for name in {*content.documents, *content.flags} if key.startswith(f"{name}."))
+    readings = [(name, key[len(name) + 1 :]) for name in sorted(apps, key=len, reverse=True)]
+    for owner, name in [*readings, *([(app, key)] if app else [])]:
+        for found in flagged(content, owner):
+            if found.name == name:
+                return found
     raise UnknownFlag(f"flag {key} not found", field="key")
 
 
-def flagged_models(content: ReleaseContent, app: str | None) -> Iterator[ModelSpec]:
-    """The models of an app that has a policy, or of all such apps."""
-    for name, specs in content.models.items():
-        if name in content.documents and app in {None, name}:
-            yield from specs
+def key_of(found: Flagged) -> str:
+    """The key by which all clients know it."""
+    return flag_key(found.app, found.name)
 
 
-def evaluate(facts: Fingerprint, content: ReleaseContent, spec: ModelSpec, moment: Moment) -> Evaluated:
-    """The flag of one model; raises TargetingKeyMissing."""
-    [made] = explained(facts, content, spec.app, spec.name, moment)
-    return evaluate_model(made, content.number)
+class Evaluator:
+    """Evaluates flags of one release for one caller.
+
+    `phone` is None where the caller names none, and an error where it names one that cannot be read.
+    """
+
+    def __init__(self, content: ReleaseContent, phone: Fingerprint | NnfleetError | None, moment: Moment) -> None:
+        self._content = content
+        self._phone = phone
+        self._moment = moment
+
+    def evaluate(self, found: Flagged) -> Evaluated:
+        """The flag; raises what is wrong with the phone where a model needs it, or TargetingKeyMissing."""
+        number = self._content.number
+        if isinstance(found, PlainFlag):
+            return evaluate_flag(found.app, found.name, found.flag, self._caller, number)
+        if self._phone is None:
+            raise InvalidField("report_id: name a stored report, or send one as report", field="report_id")
+        if isinstance(self._phone, NnfleetError):
+            raise self._phone
+        [made] = explained(self._phone, self._content, found.app, found.name, self._moment)
+        return evaluate_model(made, number)
+
+    @cached_property
+    def _caller(self) -> Caller:
+        """A phone that has not reported yet still gets its plain flags: rules that ask about it do not hold."""
+        if isinstance(self._phone, NnfleetError) and not isinstance(self._phone, UnknownReport):
+            raise self._phone
+        return Caller(self._phone if isinstance(self._phone, Fingerprint) else None, self._moment)

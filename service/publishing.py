@@ -15,6 +15,7 @@ from policies.arm import ModelSpec
 from policies.difference import difference
 from policies.document import PolicyDocument
 from policies.errors import UnknownRelease
+from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.revision import Kind, State, Step
 from service.actor import MANAGE_TOKEN
@@ -103,7 +104,8 @@ def _keep(session: Session, carried: Sequence[RevisionRow]) -> str:
     learned = next((row.content["recommendation"] for row in carried if row.kind == Kind.RECOMMENDATION), None)
     recommendation = releases.recommendation(session, learned) if learned is not None else None
     rankings = unpack_rankings(recommendation.rankings) if recommendation else {}
-    content, digest = pack(documents, models, rankings)
+    flags = [FlagDocument.model_validate(row.content) for row in carried if row.kind == Kind.FLAGS]
+    content, digest = pack(documents, models, rankings, flags)
     releases.keep_content(session, content, digest)
     return digest
 
@@ -122,7 +124,7 @@ def _release(session: Session, new: NewRelease, now: datetime, action: str, **de
 
 
 def _changes(session: Session, before: ReleaseRow | None, new: NewRelease) -> Iterator[dict[str, Any]]:
-    nothing: dict[str, Any] = {"documents": {}, "models": {}, "rankings": {}, "quarantines": {}}
+    nothing: dict[str, Any] = {"documents": {}, "models": {}, "flags": {}, "rankings": {}, "quarantines": {}}
     old = readable(releases.content(session, before.content_sha256), before.quarantines) if before else nothing
     now = readable(releases.content(session, new.content_sha256), new.quarantines)
     return (change.to_json() for change in difference(old, now))

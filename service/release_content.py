@@ -1,11 +1,11 @@
-"""The content of a release: documents, models and rankings of the moment it was published, whole and immutable."""
+"""The content of a release: documents, models, rankings and plain flags of the moment it was published, whole and immutable."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ import zstandard
 
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument
+from policies.flags import FlagDocument
 from policies.knowledge import Knowledge, Ranking
 from policies.quarantine import Quarantine, under
 from policies.vocabulary import Workload
@@ -30,6 +31,7 @@ class ReleaseContent:
     documents: Mapping[str, PolicyDocument]
     models: Mapping[str, tuple[ModelSpec, ...]]
     rankings: Rankings
+    flags: Mapping[str, FlagDocument] = field(default_factory=dict)
 
     def knowledge(self, driver_stack: str, app: str) -> Knowledge:
         """What the fleet has taught about the stack, for the models of the app."""
@@ -59,7 +61,8 @@ class ReleaseContent:
             today = published_at.date()
             documents = {document.app: under(document, held).in_force(today) for document in stated}
             by_app = {app: tuple(specs) for app, specs in models.items()}
-            return cls(number, published_at, documents, by_app, raw["rankings"])
+            flags = [FlagDocument.model_validate(document) for document in raw.get("flags", ())]
+            return cls(number, published_at, documents, by_app, raw["rankings"], {one.app: one for one in flags})
         except (KeyError, TypeError, zstandard.ZstdError) as error:
             raise ValueError(f"release {number} cannot be read: {error!r}") from error
 
@@ -71,6 +74,7 @@ def readable(content: bytes, quarantines: Iterable[Mapping[str, Any]]) -> dict[s
     return {
         "documents": {document["app"]: document for document in raw["documents"]},
         "models": {f"{spec['app']}.{spec['name']}": spec for spec in models},
+        "flags": {document["app"]: document for document in raw.get("flags", ())},
         "rankings": {"stacks": len(raw["rankings"]), "sha256": _digest(raw["rankings"])},
         "quarantines": {quarantine["deny"]["id"]: quarantine for quarantine in quarantines},
     }
@@ -85,13 +89,19 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def pack(documents: Iterable[PolicyDocument], models: Iterable[ModelSpec], rankings: Rankings) -> tuple[bytes, str]:
+def pack(
+    documents: Iterable[PolicyDocument],
+    models: Iterable[ModelSpec],
+    rankings: Rankings,
+    flags: Iterable[FlagDocument] = (),
+) -> tuple[bytes, str]:
     """(compressed bytes, sha256 of what they hold). The same content has the same digest."""
     plain = json.dumps(
         {
             "documents": [document.model_dump(mode="json", by_alias=True) for document in documents],
             "models": [spec.model_dump(mode="json") for spec in models],
             "rankings": rankings,
+            "flags": [document.model_dump(mode="json", by_alias=True) for document in flags],
         },
         sort_keys=True,
         separators=(",", ":"),

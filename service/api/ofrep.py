@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from flask import Blueprint, Response, request
@@ -15,19 +16,17 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from policies import errors, strict_json
-from policies.arm import ModelSpec, Sha256, Slug
-from policies.asked import MAX_UNIT_CHARACTERS, Moment
-from policies.evaluation import flag_key
+from policies.arm import Sha256, Slug
+from policies.asked import MAX_FACT_CHARACTERS, MAX_FACT_NAME, MAX_FACTS, MAX_UNIT_CHARACTERS, Fact, Moment
 from policies.fingerprint import Fingerprint
 from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body
 from service.api.problems import answer_to
-from service.flags import evaluate, flagged_models, model_of_flag
+from service.flags import Evaluator, Flagged, behind, flagged, key_of
 from service.live import release_asked
 from service.lookup import not_modified
-from service.release_content import ReleaseContent
 
 blueprint = Blueprint("ofrep", __name__, url_prefix="/ofrep/v1/evaluate/flags")
 MAX_BYTES: Final = 256 * 1024
@@ -49,15 +48,27 @@ class Context(BaseModel):
     thermal: ThermalStatus | None = None
     battery_saver: bool | None = None
 
-    @property
-    def moment(self) -> Moment:
-        """Who is asked for, and when. An empty targeting key is none."""
+    def moment(self, raw: Mapping[str, Any]) -> Moment:
+        """Who is asked for, and when. An empty targeting key is none; the app's own attributes are what it says."""
         return Moment(
             workload=self.workload or Workload.BURST,
             thermal=self.thermal,
             battery_saver=self.battery_saver,
             unit_id=self.unit or None,
+            facts=_own_attributes(raw),
         )
+
+
+def _own_attributes(raw: Mapping[str, Any]) -> dict[str, Fact]:
+    """Attributes that conditions can ask about as `request.…`: plain and short, the first so many, none that is ours."""
+    ours = {field.alias or name for name, field in Context.model_fields.items()}
+    own = ((name, value) for name, value in raw.items() if name not in ours and len(name) <= MAX_FACT_NAME)
+    plain = (
+        (name, value)
+        for name, value in own
+        if isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= MAX_FACT_CHARACTERS)
+    )
+    return dict(islice(plain, MAX_FACTS))
 
 
 @blueprint.post("/<key>")
@@ -65,9 +76,9 @@ def flag(key: str) -> ResponseReturnValue:
     """One flag."""
     raw, context = _context()
     content = release_asked(None)
-    spec = model_of_flag(content, key)
-    facts = facts_asked(context.report_id, context.report)
-    return _answer(evaluate(facts, content, spec, context.moment).to_json(), raw, content.number)
+    found = behind(content, key, context.app)
+    told = Evaluator(content, _phone(context), context.moment(raw)).evaluate(found).to_json()
+    return _answer(told | {"key": key}, raw, content.number)
 
 
 @blueprint.post("")
@@ -75,15 +86,15 @@ def all_flags() -> ResponseReturnValue:
     """All flags, or those of `app` in the context. What is wrong with one flag does not keep the others back."""
     raw, context = _context()
     content = release_asked(None)
-    specs = list(flagged_models(content, context.app))
-    if len(specs) > MAX_FLAGS:
+    found = list(islice(flagged(content, context.app), MAX_FLAGS + 1))
+    if len(found) > MAX_FLAGS:
         raise errors.InvalidField(f"app: name one, there are over {MAX_FLAGS} flags", field="app", limit=MAX_FLAGS)
-    facts = _facts_or_error(context)
-    flags = [_flag_or_failure(facts, content, spec, context.moment) for spec in specs]
+    evaluator = Evaluator(content, _phone(context), context.moment(raw))
+    flags = [_flag_or_failure(evaluator, one) for one in found]
     return _answer({"flags": flags, "metadata": {"release": content.number}}, raw, content.number)
 
 
-def _context() -> tuple[Any, Context]:
+def _context() -> tuple[Mapping[str, Any], Context]:
     """(the context as sent, what of it is ours)."""
     raw = strict_json.loads(bounded_body(MAX_BYTES) or b"{}", max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     if not isinstance(raw, dict):
@@ -92,23 +103,21 @@ def _context() -> tuple[Any, Context]:
     return stated, validated(Context, stated)
 
 
-def _facts_or_error(context: Context) -> Fingerprint | errors.NnfleetError:
-    """The phone, read once for all flags; or why there is none, which each flag then says."""
+def _phone(context: Context) -> Fingerprint | errors.NnfleetError | None:
+    """The phone, read once for all flags; why it cannot be read; or None where none is named."""
+    if context.report_id is None and context.report is None:
+        return None
     try:
         return facts_asked(context.report_id, context.report)
     except errors.NnfleetError as error:
         return error
 
 
-def _flag_or_failure(
-    facts: Fingerprint | errors.NnfleetError, content: ReleaseContent, spec: ModelSpec, moment: Moment
-) -> Mapping[str, Any]:
+def _flag_or_failure(evaluator: Evaluator, found: Flagged) -> Mapping[str, Any]:
     try:
-        if isinstance(facts, errors.NnfleetError):
-            raise facts
-        return evaluate(facts, content, spec, moment).to_json()
+        return evaluator.evaluate(found).to_json()
     except errors.NnfleetError as error:
-        return _failure(error, flag_key(spec.app, spec.name))
+        return _failure(error, key_of(found))
 
 
 def _answer(body: Mapping[str, Any], context: Any, release: int) -> Response:
@@ -128,9 +137,10 @@ _ERROR_CODES: Final[dict[type[Exception], tuple[int, str]]] = {
     errors.MalformedJson: (400, "PARSE_ERROR"),
     errors.BodyTooLarge: (400, "PARSE_ERROR"),
     errors.BodyTooDeep: (400, "PARSE_ERROR"),
-    errors.NnfleetError: (400, "INVALID_CONTEXT"),
+    errors.InvalidInput: (400, "INVALID_CONTEXT"),
+    errors.NotKnown: (400, "INVALID_CONTEXT"),
 }
-"""Status and code by the nearest class in an error's ancestry; what is not ours keeps its status and is GENERAL."""
+"""Status and code by the nearest class in an error's ancestry; all else keeps its status and is GENERAL."""
 
 
 def _failure(error: errors.NnfleetError, key: str | None) -> dict[str, Any]:
@@ -145,12 +155,12 @@ def _coded(error: Exception) -> tuple[int, str] | None:
 
 @blueprint.errorhandler(Exception)
 def _error(error: Exception) -> Response:
-    """Any error as clients of the protocol read it; a wait that the problem names is kept."""
+    """Any error as clients of the protocol read it; what the problem's headers say is kept, a wait above all."""
     key = (request.view_args or {}).get("key")
-    if isinstance(error, errors.NnfleetError):
-        status, _ = _coded(error) or (500, "")
-        return Response(json.dumps(_failure(error, key)), status=status, content_type="application/json")
+    coded = _coded(error)
+    if isinstance(error, errors.NnfleetError) and coded is not None:
+        return Response(json.dumps(_failure(error, key)), status=coded[0], content_type="application/json")
     problem = answer_to(error)
     told = {"errorCode": "GENERAL", "errorDetails": problem.get_json()["detail"]} | ({"key": key} if key else {})
-    kept = {name: value for name, value in problem.headers.items() if name in {"Retry-After", "Allow"}}
-    return Response(json.dumps(told), problem.status_code, kept, content_type="application/json")
+    problem.data, problem.content_type = json.dumps(told), "application/json"
+    return problem

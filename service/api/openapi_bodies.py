@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument
+from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
 from policies.revision import PERSONAL, Kind, State
@@ -19,7 +20,9 @@ Route = tuple[str, str]
 """(method, rule as Flask writes it)."""
 Content = dict[str, Any]
 
-MODELS: Final[list[type[BaseModel]]] = [CapabilityReport, Context, ModelSpec, PolicyDocument, Quarantine, Question]
+MODELS: Final[list[type[BaseModel]]] = [
+    CapabilityReport, Context, FlagDocument, ModelSpec, PolicyDocument, Quarantine, Question,
+]  # fmt: skip
 
 
 def _json(schema: Schema) -> Content:
@@ -38,8 +41,8 @@ _DRAFT: Final[Schema] = {
     "required": ["kind", "content", "note"],
     "additionalProperties": False,
     "properties": {
-        "kind": {"enum": ["policy", "model", "quarantine"]},
-        "content": {"anyOf": [ref("PolicyDocument"), ref("ModelSpec"), ref("Quarantine")]},
+        "kind": {"enum": ["policy", "model", "quarantine", "flags"]},
+        "content": {"anyOf": [ref("PolicyDocument"), ref("ModelSpec"), ref("Quarantine"), ref("FlagDocument")]},
         "note": {"type": "string", "minLength": 1, "maxLength": 500},
         "base": {"type": ["integer", "null"], "minimum": 1},
     },
@@ -55,6 +58,7 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/revisions"): _json(_DRAFT),
     ("POST", "/v1/revisions/<int:number>/<step>"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
+    ("PUT", "/v1/flags/<app>"): _json(ref("FlagDocument")),
     ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
     ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument"))
     | {"application/yaml": {"schema": ref("PolicyDocument")}},
@@ -69,6 +73,7 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/releases"): {201: "Published."},
     ("POST", "/v1/releases/<int:number>/roll-back"): {201: "Published again, under the next number."},
     ("POST", "/v1/revisions"): {201: "A draft."},
+    ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},
     ("PUT", "/v1/policies/<app>"): {200: "Approved.", 202: "Somebody has to review it."},
     ("PUT", "/v1/reports/<report_id>"): {200: "It was here.", 201: "It is new."},
@@ -111,6 +116,7 @@ PARAMETERS: Final[dict[Route, list[dict[str, Any]]]] = {
         _asked("state", {"enum": list(State)}),
         _asked("subject", {"type": "string", "pattern": "^[A-Za-z0-9._/-]{1,257}$"}),
     ],
+    ("PUT", "/v1/flags/<app>"): [_IF_MATCH],
     ("PUT", "/v1/models/<app>/<name>"): [_IF_MATCH],
     ("PUT", "/v1/policies/<app>"): [_IF_MATCH],
     ("POST", "/ofrep/v1/evaluate/flags"): [_IF_NONE_MATCH],

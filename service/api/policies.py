@@ -1,4 +1,4 @@
-"""Policies and models of an app: read what stands, propose another. Devices see it from the next release on."""
+"""Policies, models and plain flags of an app: read what stands, propose another. Devices see it from the next release on."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlmodel import Session
 from policies.arm import ModelSpec
 from policies.document_text import MAX_JSON_BYTES, parse_document_text
 from policies.errors import InvalidField, UnknownApp
+from policies.flags import FlagDocument
 from policies.revision import Kind, State
 from policies.validation import validated
 from service import clock
@@ -50,6 +51,27 @@ def put_policy(app: str) -> ResponseReturnValue:
     _same("app", app, document.app)
     content = document.model_dump(mode="json", by_alias=True)
     row = _proposed(app, Kind.POLICY, app, content)
+    return _tagged(row, content, _status(row))
+
+
+@blueprint.get("/flags/<app>")
+def get_flags(app: str) -> ResponseReturnValue:
+    """The newest standing plain flags of an app, with the ETag that an edit of them names."""
+    check_app(app)
+    with Session(services().engine) as session:
+        row = revisions.newest(session, Kind.FLAGS, app)
+    if row is None:
+        raise UnknownApp(f"no flags of an app {app!r} were ever stated", field="app")
+    return _tagged(row, row.content, 200)
+
+
+@blueprint.put("/flags/<app>")
+def put_flags(app: str) -> ResponseReturnValue:
+    """Propose the plain flags of an app."""
+    document = validated(FlagDocument, json_body())
+    _same("app", app, document.app)
+    content = document.model_dump(mode="json", by_alias=True)
+    row = _proposed(app, Kind.FLAGS, app, content)
     return _tagged(row, content, _status(row))
 
 

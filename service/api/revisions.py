@@ -13,6 +13,7 @@ from policies.arm import ModelSpec
 from policies.difference import difference
 from policies.document import PolicyDocument
 from policies.errors import InvalidField, NotAllowed
+from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
 from policies.validation import validated
@@ -84,7 +85,7 @@ def step(number: int, step: str) -> ResponseReturnValue:
 
 def _content(raw: dict[str, Any]) -> tuple[Kind, str, dict[str, Any]]:
     """(kind, subject, content as it is stored); raises InvalidField."""
-    parsers = {Kind.POLICY: _policy, Kind.MODEL: _model, Kind.QUARANTINE: _quarantine}
+    parsers = {Kind.POLICY: _policy, Kind.MODEL: _model, Kind.QUARANTINE: _quarantine, Kind.FLAGS: _flags}
     kind = next((known for known in parsers if known == raw.get("kind")), None)
     if kind is None:
         raise InvalidField(f"kind: one of {', '.join(parsers)}", field="kind")
@@ -105,3 +106,8 @@ def _model(raw: Any) -> tuple[str, dict[str, Any]]:
 def _quarantine(raw: Any) -> tuple[str, dict[str, Any]]:
     held = validated(Quarantine, raw)
     return held.deny.id, held.model_dump(mode="json")
+
+
+def _flags(raw: Any) -> tuple[str, dict[str, Any]]:
+    document = validated(FlagDocument, raw)
+    return document.app, document.model_dump(mode="json", by_alias=True)

@@ -74,6 +74,9 @@ def decide(
     workload: Annotated[Workload, typer.Option(help="How the app runs the model.")] = Workload.BURST,
     thermal: Annotated[ThermalStatus | None, typer.Option(help="How hot the phone is.")] = None,
     battery_saver: Annotated[bool | None, typer.Option(help="Whether the battery saver is on.")] = None,
+    fact: Annotated[
+        list[str] | None, typer.Option(help="What the caller says of itself, as 'country=DE'; may be repeated.")
+    ] = None,
     release: Annotated[int | None, typer.Option(min=1, help="An older release instead of the newest.")] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy document instead of the database.", exists=True, dir_okay=False)
@@ -86,11 +89,17 @@ def decide(
     as_json: Json = False,
 ) -> None:
     """What a phone gets, and why: from the installation's releases, or from files alone."""
-    from service.cli.decide import Asked
+    from service.cli.decide import Asked, stated_facts
     from service.cli.decide import decide as run
 
     moment = {"workload": workload, "thermal": thermal, "battery_saver": battery_saver, "unit_id": unit}
-    run(Asked(report, app_name, model, moment, release, policy, models or (), data), explain, as_json)
+    run(
+        Asked(
+            report, app_name, model, moment | {"facts": stated_facts(fact or ())}, release, policy, models or (), data
+        ),
+        explain,
+        as_json,
+    )
 
 
 class ExportKind(StrEnum):

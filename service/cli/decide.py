@@ -48,6 +48,20 @@ class Asked:
     data: Path | None
 
 
+def stated_facts(stated: Iterable[str]) -> dict[str, Any]:
+    """`name=value` pairs; a value that is JSON is what it says, any other is a text. Raises typer.BadParameter."""
+    facts: dict[str, Any] = {}
+    for pair in stated:
+        name, mark, value = pair.partition("=")
+        if not (name and mark):
+            raise typer.BadParameter(f"{pair!r} is no name=value")
+        try:
+            facts[name] = json.loads(value)
+        except ValueError:
+            facts[name] = value
+    return facts
+
+
 def decide(asked: Asked, whole: bool, as_json: bool) -> None:
     """Print the decision, or everything about it."""
     try:

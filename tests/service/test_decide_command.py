@@ -64,12 +64,21 @@ def test_releases_of_the_database_are_read_also_old_ones(
     assert "nnapi" in run(desk, "--release", "1", offline=False).output
 
 
+def test_rules_hear_what_the_caller_says_of_itself(desk: Path) -> None:
+    rule = {"id": "old", "when": "request.version < 3 && request.country == 'DE'", "use": {"ladder": ["*.cpu"]}}
+    (desk / "policy.json").write_text(json.dumps({"app": "camera", "rules": [rule]}), "utf-8")
+    said = ["--fact", "version=2", "--fact", "country=DE"]
+    assert "segmentation: int8.tflite.cpu\n" in run(desk, *said).output
+    assert "old: unknown, unknown request.version" in run(desk, "--explain").output
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--app", "gallery"], "is the policy of 'camera'"),
         (["--model", "nothing"], "no file holds nothing"),
         (["--unit", "x" * 129], "at most 128 characters"),
+        (["--fact", "country"], "'country' is no name=value"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(desk: Path, arguments: list[str], said: str) -> None:

@@ -9,6 +9,7 @@ from builders import deny, make_model_json, report_with
 from flask.testing import FlaskClient
 from operating import Operator
 from sqlalchemy import Engine
+from werkzeug.exceptions import TooManyRequests
 
 from policies.assign import bucket
 from service.app import create_app
@@ -175,3 +176,96 @@ def test_a_database_that_is_away_is_a_wait_of_whole_seconds() -> None:
     answer = away.post(f"{FLAGS}/camera.segmentation", json={})
     assert (answer.status_code, answer.get_json()["errorCode"]) == (503, "GENERAL")
     assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_what_is_wrong_beside_the_protocol_keeps_its_status_and_headers(client: FlaskClient) -> None:
+    @client.application.before_request
+    def _overloaded() -> None:
+        raise TooManyRequests(retry_after=7)
+
+    answer = evaluate(client, "camera.segmentation")
+    assert (answer.status_code, answer.get_json()["errorCode"]) == (429, "GENERAL")
+    assert answer.headers["Retry-After"] == "7"
+
+
+def state(operator: Operator, app: str = "camera", **flags: Any) -> Any:
+    return operator.send("PUT", f"/v1/flags/{app}", {"app": app, "flags": flags})
+
+
+NIGHT = {
+    "variants": {"on": True, "off": False},
+    "default_variant": "off",
+    "rules": [
+        {"id": "germans", "when": "request.country == 'DE'", "variant": "on"},
+        {"id": "tensor", "when": "device.soc == 'tensor-g4'", "variant": "on"},
+    ],
+}
+
+
+def test_plain_flags_live_from_the_next_release_on(client: FlaskClient, operator: Operator) -> None:
+    assert state(operator, night=NIGHT).status_code == 200
+    operator.publish()
+    told = evaluate(client, "camera.night", country="DE").get_json()
+    assert (told["value"], told["variant"], told["reason"]) == (True, "on", "TARGETING_MATCH")
+    assert told["metadata"] == {"release": 1, "rule": "germans"}
+
+
+def test_what_was_stated_can_be_read_with_the_tag_that_an_edit_names(operator: Operator) -> None:
+    stated = state(operator, night=NIGHT)
+    read = operator.send("GET", "/v1/flags/camera")
+    assert read.get_json() == stated.get_json()
+    assert read.headers["ETag"] == stated.headers["ETag"]
+    assert operator.send("GET", "/v1/flags/gallery").get_json()["code"] == "unknown-app"
+
+
+def test_the_name_of_a_flag_is_enough_where_the_context_names_the_app(client: FlaskClient, operator: Operator) -> None:
+    state(operator, night=NIGHT)
+    operator.publish()
+    assert evaluate(client, "night", app="camera").get_json()["key"] == "night"
+    assert evaluate(client, "night").status_code == 404
+    assert evaluate(client, "night", app="gallery").status_code == 404
+
+
+def test_plain_flags_need_no_phone_and_hear_of_one_that_is_named(
+    client: FlaskClient, operator: Operator, known_report: str
+) -> None:
+    state(operator, night=NIGHT)
+    operator.publish()
+    assert evaluate(client, "camera.night", report_id=known_report).get_json()["metadata"]["rule"] == "tensor"
+    for context in ({}, {"report_id": "a" * 64}):
+        told = evaluate(client, "camera.night", **context).get_json()
+        assert (told["variant"], told["reason"]) == ("off", "DEFAULT")
+        assert told["metadata"]["unknown"] == "request.country, device.soc"
+
+
+def test_all_flags_are_models_and_plain_flags_and_a_model_goes_before_a_flag_of_its_name(
+    client: FlaskClient, operator: Operator
+) -> None:
+    state(operator, night=NIGHT, segmentation=NIGHT)
+    operator.publish()
+    flags = evaluate(client, report=report_with()).get_json()["flags"]
+    assert [flag["key"] for flag in flags] == ["camera.segmentation", "camera.night"]
+    assert flags[0]["variant"] == NPU
+
+
+def test_an_app_may_have_flags_and_no_models(client: FlaskClient, operator: Operator) -> None:
+    state(operator, app="web.shop", night=NIGHT)
+    operator.publish()
+    assert evaluate(client, "web.shop.night", country="FR").get_json()["variant"] == "off"
+
+
+def test_attributes_that_no_condition_could_hold_are_left_alone(client: FlaskClient, operator: Operator) -> None:
+    state(operator, night=NIGHT)
+    operator.publish()
+    odd = {"country": ["DE"], "x" * 200: 1, "long": "x" * 2_000, "deep": {"a": {}}, "huge": 10**30, "none": None}
+    told = evaluate(client, "camera.night", **odd, **{f"n{number}": number for number in range(100)})
+    assert (told.status_code, told.get_json()["variant"]) == (200, "off")
+
+
+def test_a_new_release_shows_what_changed_of_the_flags(operator: Operator) -> None:
+    state(operator, night=NIGHT)
+    operator.publish()
+    state(operator, night=NIGHT | {"default_variant": "on"})
+    operator.send("POST", "/v1/releases", {"note": "night for all"})
+    changes = operator.send("GET", "/v1/releases/2").get_json()["diff"]
+    assert [change["path"] for change in changes] == ["/flags/camera/flags/night/default_variant"]

@@ -1,0 +1,150 @@
+"""Plain flags: one kind each, rules in the policy language, splits that keep whoever has them (R-F6, R-C4, R-C9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import make_fingerprint
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.asked import Moment
+from policies.assign import bucket
+from policies.errors import ConditionError, InvalidField, TargetingKeyMissing
+from policies.evaluation import Evaluated, Reason
+from policies.flag_evaluation import Caller, evaluate_flag
+from policies.flags import FlagDocument
+from policies.validation import validated
+
+GERMANS = {"id": "germans", "when": "request.country == 'DE'", "variant": "on"}
+HALF = {"id": "half", "split": [{"variant": "on", "weight_bp": 5_000}, {"variant": "off", "weight_bp": 5_000}]}
+
+
+def stated(**flag: Any) -> FlagDocument:
+    fields = {"variants": {"on": True, "off": False}, "default_variant": "off"} | flag
+    return validated(FlagDocument, {"app": "camera", "flags": {"night": fields}})
+
+
+def evaluated(moment: Moment | None = None, phone: Any = None, **flag: Any) -> Evaluated:
+    caller = Caller(phone, moment or Moment())
+    return evaluate_flag("camera", "night", stated(**flag).flags["night"], caller, release=7)
+
+
+def saying(unit_id: str | None = None, **facts: Any) -> Moment:
+    return Moment(unit_id=unit_id, facts=facts)
+
+
+def test_a_flag_without_rules_is_its_default_for_all() -> None:
+    found = evaluated()
+    assert (found.key, found.value, found.variant, found.reason) == ("camera.night", False, "off", Reason.STATIC)
+
+
+def test_the_first_rule_that_holds_gives_the_variant() -> None:
+    again = {"id": "again", "when": "request.country == 'DE'", "variant": "off"}
+    found = evaluated(saying(country="DE"), rules=[GERMANS, again])
+    assert (found.value, found.variant, found.reason) == (True, "on", Reason.TARGETING_MATCH)
+    assert found.metadata["rule"] == "germans"
+
+
+def test_what_is_not_known_holds_nowhere_and_is_named() -> None:
+    for rule in (GERMANS, GERMANS | {"when": "!(request.country == 'DE')"}):
+        found = evaluated(rules=[rule])
+        assert (found.variant, found.reason) == ("off", Reason.DEFAULT)
+        assert found.metadata["unknown"] == "request.country"
+
+
+def test_rules_may_ask_about_the_phone_where_one_is_named() -> None:
+    rule = {
+        "id": "tensor",
+        "when": "device.soc == 'tensor-g4' && accelerators.exists(a, a.level >= 7)",
+        "variant": "on",
+    }
+    assert evaluated(phone=make_fingerprint(), rules=[rule]).variant == "on"
+    assert evaluated(rules=[rule]).metadata["unknown"] == "device.soc"
+
+
+def test_a_split_draws_by_the_bucket_that_plans_draw_by() -> None:
+    for unit in ("a", "b", "c", "d", "e"):
+        found = evaluated(saying(unit), rules=[HALF])
+        assert found.variant == ("on" if bucket("camera.night", unit) < 5_000 else "off")
+        assert found.metadata["propensity"] == 0.5
+        assert found.reason is Reason.SPLIT
+
+
+def test_only_a_split_needs_a_unit() -> None:
+    assert evaluated(saying(country="DE"), rules=[GERMANS, HALF]).variant == "on"
+    with pytest.raises(TargetingKeyMissing, match=r"camera\.night"):
+        evaluated(saying(country="FR"), rules=[GERMANS, HALF])
+
+
+@given(unit=st.text(min_size=1, max_size=30), smaller=st.integers(0, 10_000), larger=st.integers(0, 10_000))
+def test_a_raised_share_keeps_its_members(unit: str, smaller: int, larger: int) -> None:
+    smaller, larger = sorted((smaller, larger))
+    variants = [
+        evaluated(
+            saying(unit),
+            rules=[
+                {"id": "s", "split": [{"variant": "on", "weight_bp": w}, {"variant": "off", "weight_bp": 10_000 - w}]}
+            ],
+        ).variant
+        for w in (smaller, larger)
+    ]
+    assert variants != ["on", "off"]
+
+
+@pytest.mark.parametrize("flag", [{"disabled": True}, {"default_variant": None}])
+def test_what_has_no_value_leaves_it_to_the_code(flag: dict[str, Any]) -> None:
+    told = evaluated(**flag).to_json()
+    assert "value" not in told
+    assert told["variant"] == ""
+    assert told["reason"] == ("DISABLED" if "disabled" in flag else "DEFAULT")
+
+
+def test_the_owner_s_metadata_come_along_and_go_before_ours() -> None:
+    assert evaluated(metadata={"owner": "camera team", "release": "x"}).metadata == {
+        "owner": "camera team",
+        "release": "x",
+    }
+
+
+def test_whole_numbers_beside_others_are_numbers_like_them() -> None:
+    found = evaluated(variants={"on": 0.5, "off": 0}, default_variant="off").value
+    assert (found, type(found)) == (0.0, float)
+    assert type(evaluated(variants={"on": 1, "off": 0}).value) is int
+
+
+@pytest.mark.parametrize(
+    ("flag", "field", "said"),
+    [
+        ({"variants": {}}, "flags.night.variants", "at least 1"),
+        ({"variants": {"on": True, "off": "no"}}, "flags.night.variants", "several kinds: boolean, string"),
+        ({"variants": {"on": 2**53}}, "flags.night.variants.on", "up to 9007199254740991"),
+        ({"variants": {"on": 1e16}}, "flags.night.variants.on", "up to 9007199254740991"),
+        ({"variants": {"on": None}}, "flags.night.variants.on", "a flag is a boolean"),
+        ({"metadata": {"owner": ["x"]}}, "flags.night.metadata.owner", "metadata are"),
+        ({"default_variant": "of"}, "flags.night", "no variant 'of'"),
+        ({"rules": [GERMANS | {"variant": "onn"}]}, "flags.night", "no variant 'onn'"),
+        ({"rules": [{"id": "x"}]}, "flags.night.rules.0", "either a variant or a split"),
+        ({"rules": [GERMANS | HALF]}, "flags.night.rules.0", "either a variant or a split"),
+        ({"rules": [HALF | {"split": HALF["split"][:1]}]}, "flags.night.rules.0", "weights sum to 5000"),
+        ({"rules": [GERMANS | {"vhen": "true"}]}, "flags.night.rules.0.vhen", "`when`"),
+    ],
+)
+def test_a_typo_is_refused_with_its_place(flag: dict[str, Any], field: str, said: str) -> None:
+    with pytest.raises(InvalidField) as refused:
+        stated(**flag)
+    assert (refused.value.field or "").startswith(field)
+    assert said in refused.value.detail
+
+
+def test_a_condition_is_refused_with_line_and_column_and_the_nearest_name() -> None:
+    with pytest.raises(ConditionError) as refused:
+        stated(rules=[GERMANS | {"when": "devise.soc == 'x'"}])
+    assert refused.value.field == "flags.night.rules.0.when"
+    assert (refused.value.line, refused.value.column, refused.value.nearest) == (1, 1, "device")
+
+
+def test_rules_cannot_ask_about_a_model_or_an_arm() -> None:
+    with pytest.raises(ConditionError, match="arm"):
+        stated(rules=[GERMANS | {"when": "arm.delegate == 'nnapi'"}])
