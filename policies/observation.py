@@ -46,10 +46,10 @@ class Init(Struct, frozen=True):
 
 
 class Histogram(Struct, frozen=True):
-    """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers as text."""
+    """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers, in JSON as text."""
 
     gamma: float
-    counts: Annotated[dict[Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,3})\Z")], Count], Meta(max_length=2_000)]
+    counts: Annotated[dict[Annotated[int, Meta(ge=0, le=9_999)], Count], Meta(max_length=2_000)]
 
 
 class Latency(Struct, frozen=True):
