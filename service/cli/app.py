@@ -193,6 +193,20 @@ def restore(
 
 
 @app.command()
+def guard(
+    data: DataFolder = None,
+    crash_grace_s: Annotated[
+        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+    ] = 7200,
+    as_json: Json = False,
+) -> None:
+    """One look at the rollout that is going on: open its next step, stop it, or wait. The worker looks every minute."""
+    from service.cli.guard import guard as run
+
+    run(data, crash_grace_s, as_json)
+
+
+@app.command()
 def evaluate(
     data: Annotated[
         Path, typer.Option(help="CSV or Parquet: chipset, model, arm, latency_ms, …", exists=True, dir_okay=False)

@@ -14,6 +14,7 @@ from sqlmodel import Session
 from policies.cohort_screen import cohort_reason
 from policies.observation import Observation, decode_observation
 from policies.screen import screen
+from policies.staging import parted
 from service.intake.admission import Quota, Slots
 from service.intake.batch import UNREADABLE, split
 from service.intake.cohorts import Cell, Cohorts
@@ -150,7 +151,7 @@ def _judge_repeat(verdicts: Verdicts, record: Record, stored_digest: bytes | Non
 
 
 def _cell(device_class: str, observation: Observation) -> Cell:
-    return device_class, observation.app, observation.model, observation.arm
+    return device_class, observation.app, observation.model, parted(observation.arm)[0]
 
 
 def _passed(observation: Observation) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from policies.observation import Condition, Conditions, Executed, Golden, Init, Observation, Requested
 from policies.screen import clock_skew_s, quantile_us
+from policies.staging import parted
 from service.store import binary
 from service.store.partitions import day_of
 
@@ -64,6 +65,7 @@ def flat_row(
     executed = seen.executed or _NO_EXECUTED
     init = seen.init or _NO_INIT
     golden = seen.golden
+    arm, side = parted(seen.arm)
     after = (seen.conditions and seen.conditions.after) or _NO_CONDITION
     return {
         "record_id": record.key,
@@ -77,7 +79,8 @@ def flat_row(
         "app": seen.app,
         "release": seen.release,
         "model": seen.model,
-        "arm": seen.arm,
+        "arm": arm,
+        "side": side,
         "kind": seen.kind,
         "plan": seen.plan,
         "propensity": seen.propensity,
