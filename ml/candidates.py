@@ -12,7 +12,8 @@ import numpy as np
 
 from ml.limits import CellFacts
 from ml.rollup import Cell, CellSummary
-from ml.table import Index, Table
+from ml.startup import startup_ms
+from ml.table import Index, Numbers, Table
 from policies.arm import Arm, ModelSpec, executable_arms
 from policies.arm_coverage import arm_coverage
 from policies.fingerprint import Fingerprint
@@ -108,7 +109,7 @@ def _facts(candidates: Sequence[_Candidate], cells: Mapping[Cell, CellSummary]) 
     golden = [_golden(c.cell, cells, pooled) for c in candidates]
     starts = [cells.get(c.cell) for c in candidates]
     drops = [c.arm.variant.accuracy_drop for c in candidates]
-    columns = {
+    columns: dict[str, Sequence[float] | Numbers] = {
         "accuracy_drop": [np.nan if drop is None else drop for drop in drops],
         "max_accuracy_drop": [c.model.max_accuracy_drop for c in candidates],
         "golden_checks": [checked for checked, _ in golden],
@@ -116,6 +117,7 @@ def _facts(candidates: Sequence[_Candidate], cells: Mapping[Cell, CellSummary]) 
         "runs": [s.starts if s else 0 for s in starts],
         "errors": [s.failures if s else 0 for s in starts],
         "target_ms": [c.model.latency_target_ms for c in candidates],
+        "startup_ms": startup_ms([c.cell for c in candidates], cells),
     }
     return CellFacts({name: np.asarray(column, dtype=np.float64) for name, column in columns.items()})
 

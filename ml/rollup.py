@@ -25,6 +25,10 @@ class Rollup:
     `golden_failed` of `golden_checked` windows failed their golden check. `failed`: no run at all, `timed_out`: a hang.
     `crashed` of `attempts` starts were followed by no window. `delegated_share`: mean share of nodes that the delegate
     took, None where no window said.
+
+    `on_cpu` of `measured` windows name the CPU as their executor. `runs`: runs in all windows. Means, None where no
+    window said: `partitions`, `golden_log_error` (logarithm of the largest relative error of the outputs), `load_us`,
+    `compile_us` of starts without a cached compilation, and `cold_share`, how many of the starts those are.
     """
 
     cell: Cell
@@ -40,11 +44,18 @@ class Rollup:
     attempts: int = 0
     crashed: int = 0
     delegated_share: float | None = None
+    runs: int = 0
+    on_cpu: int = 0
+    partitions: float | None = None
+    golden_log_error: float | None = None
+    load_us: float | None = None
+    compile_us: float | None = None
+    cold_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
-    """One cell over all workloads and temperatures."""
+    """One cell over all workloads and temperatures. `startup_us`: loading, and compiling as often as starts are cold."""
 
     cell: Cell
     measured: int
@@ -53,6 +64,12 @@ class CellSummary:
     golden_failed: int
     failures: int
     starts: int
+    runs: int = 0
+    on_cpu: int = 0
+    delegated_share: float | None = None
+    partitions: float | None = None
+    golden_log_error: float | None = None
+    startup_us: float | None = None
 
 
 def regrouped(rollups: Iterable[Rollup], group_of: Mapping[str, str]) -> list[Rollup]:
@@ -84,4 +101,22 @@ def _summary(cell: Cell, parts: list[Rollup]) -> CellSummary:
         # A failed golden check is counted there, not here: the arm ran.
         sum(part.failed + part.timed_out + part.crashed for part in parts),
         sum(part.windows + part.crashed for part in parts),
+        sum(part.runs for part in parts),
+        sum(part.on_cpu for part in parts),
+        _mean((part.delegated_share, part.windows) for part in parts),
+        _mean((part.partitions, part.windows) for part in parts),
+        _mean((part.golden_log_error, part.windows) for part in parts),
+        _mean((_startup_us(part), part.windows) for part in parts),
     )
+
+
+def _startup_us(part: Rollup) -> float | None:
+    if part.load_us is None:
+        return None
+    return part.load_us + (part.cold_share or 0.0) * (part.compile_us or 0.0)
+
+
+def _mean(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """Mean of the known values, weighted by windows; None where none is known."""
+    known = [(value, windows) for value, windows in parts if value is not None and windows]
+    return sum(value * n for value, n in known) / sum(n for _, n in known) if known else None

@@ -21,12 +21,7 @@ MAIN_PLAN: Final = "main"
 
 def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
     """The decision document of `wire.md`, compact. `issued_at` is when the release went live."""
-    return encoded(to_wire(decision, document, release, issued_at))
-
-
-def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as it goes out."""
-    return json.dumps(document, separators=(",", ":")).encode()
+    return json.dumps(to_wire(decision, document, release, issued_at), separators=(",", ":")).encode()
 
 
 def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ml.findings import crash, golden, hang, phantom, thermal
+from ml.findings import accuracy, crash, executor, golden, hang, integers, partitions, phantom, startup, thermal
 from ml.findings.finding import Finding
 from ml.rollup import Rollup
 
@@ -12,7 +12,10 @@ __all__ = ["Finding", "find"]
 
 FALSE_DISCOVERY_RATE = 0.05
 
-DETECTORS = (phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect)
+DETECTORS = (
+    phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, accuracy.detect,
+    integers.detect, partitions.detect, startup.detect,
+)  # fmt: skip
 
 
 def find(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> list[Finding]:

@@ -36,7 +36,10 @@ _ROLL: Final = text(
     WITH seen AS MATERIALIZED (
         SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload,
                coalesce(thermal_after, 0) >= :hot AS hot, run_count, latency_p50_us, histogram_buckets, histogram_counts,
-               golden_checks, golden_passed, timeouts, errors, delegated_nodes::float / nullif(total_nodes, 0) AS share
+               golden_checks, golden_passed, timeouts, errors, delegated_nodes::float / nullif(total_nodes, 0) AS share,
+               partitions, executed_by ~* '(xnnpack|cpu|reference)' AS on_cpu, load_us,
+               ln(nullif(golden_max_rel_error, 0)) AS log_error,
+               CASE WHEN NOT coalesce(cache_hit, false) THEN compile_us END AS cold_us
         FROM observation
         WHERE received_at >= :start AND received_at < :upto AND set_aside IS NULL AND kind = 'window'
     ), counted AS (
@@ -47,7 +50,12 @@ _ROLL: Final = text(
                count(*) FILTER (WHERE golden_passed < golden_checks) AS golden_failed,
                count(*) FILTER (WHERE run_count = 0 AND timeouts = 0 AND errors <> '{{}}') AS failed,
                count(*) FILTER (WHERE timeouts > 0) AS timed_out,
-               count(share) AS delegated_windows, coalesce(sum(share), 0) AS delegated_share_sum
+               count(share) AS delegated_windows, coalesce(sum(share), 0) AS delegated_share_sum,
+               count(*) FILTER (WHERE run_count > 0 AND on_cpu) AS on_cpu,
+               count(partitions) AS split_windows, coalesce(sum(partitions), 0)::bigint AS partitions_sum,
+               count(log_error) AS error_windows, coalesce(sum(log_error), 0) AS log_error_sum,
+               count(load_us) AS loaded, coalesce(sum(load_us), 0)::bigint AS load_us_sum,
+               count(cold_us) AS compiled, coalesce(sum(cold_us), 0)::bigint AS compile_us_sum
         FROM seen GROUP BY {_KEYS}
     ), latency AS (
         SELECT {_KEYS}, array_agg(bucket ORDER BY bucket) AS latency_buckets, array_agg(runs ORDER BY bucket) AS latency_counts
@@ -73,12 +81,16 @@ _ROLL: Final = text(
     )
     INSERT INTO observation_rollup
         (day, {_KEYS}, windows, measured, runs, latency_buckets, latency_counts, p50_buckets, p50_counts,
-         golden_checked, golden_failed, failed, timed_out, attempts, crashed, delegated_windows, delegated_share_sum)
+         golden_checked, golden_failed, failed, timed_out, attempts, crashed, delegated_windows, delegated_share_sum,
+         on_cpu, split_windows, partitions_sum, error_windows, log_error_sum, loaded, load_us_sum, compiled, compile_us_sum)
     SELECT :day, {_KEYS}, coalesce(windows, 0), coalesce(measured, 0), coalesce(runs, 0),
            coalesce(latency_buckets, '{{}}'), coalesce(latency_counts, '{{}}'),
            coalesce(p50_buckets, '{{}}'), coalesce(p50_counts, '{{}}'),
            coalesce(golden_checked, 0), coalesce(golden_failed, 0), coalesce(failed, 0), coalesce(timed_out, 0),
-           coalesce(attempts, 0), coalesce(crashed, 0), coalesce(delegated_windows, 0), coalesce(delegated_share_sum, 0)
+           coalesce(attempts, 0), coalesce(crashed, 0), coalesce(delegated_windows, 0), coalesce(delegated_share_sum, 0),
+           coalesce(on_cpu, 0), coalesce(split_windows, 0), coalesce(partitions_sum, 0), coalesce(error_windows, 0),
+           coalesce(log_error_sum, 0), coalesce(loaded, 0), coalesce(load_us_sum, 0), coalesce(compiled, 0),
+           coalesce(compile_us_sum, 0)
     FROM counted FULL JOIN started USING ({_KEYS}) LEFT JOIN latency USING ({_KEYS}) LEFT JOIN median USING ({_KEYS})
     """  # noqa: S608 -- constants of this file
 ).bindparams(half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS)
@@ -97,7 +109,13 @@ _COUNTS: Final = text(
            sum(golden_checked)::bigint AS golden_checked, sum(golden_failed)::bigint AS golden_failed,
            sum(failed)::bigint AS failed, sum(timed_out)::bigint AS timed_out,
            sum(attempts)::bigint AS attempts, sum(crashed)::bigint AS crashed,
-           sum(delegated_share_sum) / nullif(sum(delegated_windows), 0) AS delegated_share
+           sum(delegated_share_sum) / nullif(sum(delegated_windows), 0) AS delegated_share,
+           sum(runs)::bigint AS runs, sum(on_cpu)::bigint AS on_cpu,
+           (sum(partitions_sum) / nullif(sum(split_windows), 0))::float AS partitions,
+           sum(log_error_sum) / nullif(sum(error_windows), 0) AS golden_log_error,
+           (sum(load_us_sum) / nullif(sum(loaded), 0))::float AS load_us,
+           (sum(compile_us_sum) / nullif(sum(compiled), 0))::float AS compile_us,
+           least(1, sum(compiled)::float / nullif(sum(loaded), 0)) AS cold_share
     FROM observation_rollup GROUP BY {_KEYS} ORDER BY {_KEYS}
     """  # noqa: S608
 )

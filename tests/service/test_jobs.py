@@ -62,6 +62,24 @@ def test_windows_of_one_cell_are_merged_and_hot_ones_kept_apart(client: FlaskCli
     assert cool.log_p50_us < throttled.log_p50_us
 
 
+def test_what_starts_cost_and_who_executed_is_in_the_rollup(client: FlaskClient, engine: Engine) -> None:
+    warm = {"load_us": 1000, "compile_us": 500, "cache_hit": True, "first_run_us": 9000}
+    cold = {"load_us": 3000, "compile_us": 90_000, "cache_hit": False, "first_run_us": 9000}
+    here = {"by": "TfLiteXNNPackDelegate", "delegated_nodes": 0, "total_nodes": 4, "partitions": 1}
+    send(
+        client,
+        [
+            make_observation((4000, 4000), init=warm, golden={"checks": 1, "passed": 1, "max_rel_error": 0.01}),
+            make_observation((4000,), init=cold, executed=here),
+        ],
+    )
+    [cell] = rolled(engine)
+    assert (cell.runs, cell.on_cpu, cell.measured) == (3, 1, 2)
+    assert (cell.load_us, cell.compile_us, cell.cold_share) == (2000.0, 90_000.0, 0.5)
+    assert cell.golden_log_error is not None
+    assert cell.golden_log_error < 0
+
+
 def test_failures_are_told_apart(client: FlaskClient, engine: Engine) -> None:
     send(
         client,

@@ -1,0 +1,33 @@
+"""INT8 slower than float. Null: INT8 takes at most 1.1 times as long as float on the same driver, SoC and model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import log
+
+from ml.findings.finding import Finding, precision_of
+from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, delegating, slower
+from ml.rollup import Cell, CellSummary, Rollup
+
+NULL_LOG_RATIO = log(1.1)
+FLOATS = ("fp16", "fp32")
+
+
+def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+    """One hypothesis a driver on which two models or more were measured in INT8 and in float."""
+    rows = list(rollups)
+    cells = by_soc(rows, soc_of)
+    for cohort, members in delegating(rows, soc_of):
+        integers = [cells[cell] for cell in members if precision_of(cell.arm) == "int8"]
+        pairs = [
+            Pair(own, other, own.log_p50_us - other.log_p50_us) for own in integers for other in _float(own, cells)
+        ]
+        if len(pairs) >= MIN_PAIRS:
+            yield slower("int8-slower", cohort, pairs, NULL_LOG_RATIO, "takes {} × as long in INT8 as in float")
+
+
+def _float(own: CellSummary, cells: Mapping[Cell, CellSummary]) -> list[CellSummary]:
+    """The same arm in float: FP16, else FP32, else nothing."""
+    rest = own.cell.arm.removeprefix("int8")
+    found = (cells.get(own.cell._replace(arm=precision + rest)) for precision in FLOATS)
+    return [summary for summary in found if summary is not None][:1]
