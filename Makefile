@@ -35,6 +35,8 @@ check: setup ## Lint, types, import contracts
 
 bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.lookup
+	$(BIN)/python -m tests.bench.ingest
+	$(BIN)/python -m tests.bench.rules
 
 soak: setup ## What takes longer than a test may: evaluation on all data, several seeds
 	$(BIN)/nnfleet evaluate --data ml/datasets/aihub.parquet --protocol all --seeds 3

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import unicodedata
+from functools import partial
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from policies.vocabulary import ThermalStatus, Workload
 
 MAX_UNIT_CHARACTERS = 128
 UnitId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_UNIT_CHARACTERS)]
 
-
 MAX_FACTS = 64
 MAX_FACT_NAME = 128
 MAX_FACT_CHARACTERS = 1_024
 Fact = bool | int | float | Annotated[str, StringConstraints(max_length=MAX_FACT_CHARACTERS)]
-Facts = Annotated[dict[Annotated[str, StringConstraints(max_length=MAX_FACT_NAME)], Fact], Field(max_length=MAX_FACTS)]
+_nfc = partial(unicodedata.normalize, "NFC")
+
+
+def _composed(facts: dict[str, Fact]) -> dict[str, Fact]:
+    """Texts in Unicode NFC, as conditions are: an accent is the same letter however a keyboard wrote it."""
+    return {_nfc(name): _nfc(value) if isinstance(value, str) else value for name, value in facts.items()}
+
+
+Facts = Annotated[
+    dict[Annotated[str, StringConstraints(max_length=MAX_FACT_NAME)], Fact],
+    Field(max_length=MAX_FACTS),
+    AfterValidator(_composed),
+]
 
 
 class Moment(BaseModel):

@@ -13,7 +13,9 @@ NnfleetError
 │   └── TargetingKeyMissing   a flag is split and no unit is named
 ├── Conflict            right in itself, but not now
 │   ├── EditConflict      somebody else edited the same thing meanwhile
-│   └── WrongState        a revision or rollout is not where this step starts
+│   ├── WrongState        a revision or rollout is not where this step starts
+│   ├── RolloutActive     a rollout holds what devices see
+│   └── NothingToRollOut  what is approved is what is live
 ├── Forbidden           known, but not entitled
 │   ├── NotAllowed        the caller's scope, role or app does not go so far
 │   └── SelfApproval      the author may not approve
@@ -24,7 +26,8 @@ NnfleetError
     ├── UnknownModel
     ├── UnknownRelease
     ├── UnknownFlag
-    └── UnknownRevision
+    ├── UnknownRevision
+    └── UnknownRollout
 """
 
 from __future__ import annotations
@@ -143,6 +146,18 @@ class WrongState(Conflict):
     code = "wrong-state"
 
 
+class RolloutActive(Conflict):
+    """A rollout holds what devices see: it is finished, or aborted, before anything else is published."""
+
+    code = "rollout-active"
+
+
+class NothingToRollOut(Conflict):
+    """What is approved is what is live, or nothing is live yet."""
+
+    code = "nothing-to-roll-out"
+
+
 class Forbidden(NnfleetError):
     """Known, but not entitled."""
 
@@ -207,3 +222,9 @@ class UnknownRevision(NotKnown):
     """No revision of that number, or of that subject."""
 
     code = "unknown-revision"
+
+
+class UnknownRollout(NotKnown):
+    """No rollout of that number."""
+
+    code = "unknown-rollout"

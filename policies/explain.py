@@ -20,7 +20,7 @@ from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
 from policies.plans import Plan, Split
 from policies.refusals import Verdict
-from policies.tried import TriedRule
+from policies.tried import Fate, TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
 _TAKEN_AWAY: Final = frozenset({"denied", "accuracy-budget", "excluded"})
@@ -40,6 +40,19 @@ class ArmLine:
     def taken_away(self) -> bool:
         """Whether it must not run."""
         return any(verdict.code in _TAKEN_AWAY for verdict in self.verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class DenyLine:
+    """A deny that was asked, and what became of it."""
+
+    deny: Deny
+    tried: TriedDeny
+
+    @property
+    def took_away(self) -> bool:
+        """Whether an arm is gone because of it."""
+        return self.tried.fate is Fate.TOOK_AWAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,7 @@ class Explanation:
     plan: Plan | None
     arms: tuple[ArmLine, ...]
     ranking: tuple[RankLine, ...]
-    denies: tuple[Deny, ...]
+    denies: tuple[DenyLine, ...]
     splits: tuple[SplitLine, ...]
     bucket: int | None
     chosen: int | None
@@ -117,7 +130,7 @@ def explain(
         plan=plan,
         arms=_arm_lines(executable_arms(facts, model), decided, moment.workload, ladder),
         ranking=_rank_lines(knowledge.ranking(model.name, moment.workload) or NOTHING_LEARNED, decided),
-        denies=tuple(d for d in document.denies if d.id in decided.denied_by),
+        denies=_deny_lines(document, decided),
         splits=_split_lines(splits),
         bucket=number,
         chosen=chosen,
@@ -156,6 +169,11 @@ def _arm_lines(
     return tuple(
         sorted(lines, key=lambda line: (line.rung or len(ladder) + 1, line.taken_away, order.get(line.arm.id, 0)))
     )
+
+
+def _deny_lines(document: PolicyDocument, decided: ModelDecision) -> tuple[DenyLine, ...]:
+    stated = {deny.id: deny for deny in document.denies}
+    return tuple(DenyLine(stated[tried.id], tried) for tried in decided.denies)
 
 
 def _rank_lines(ranking: Ranking, decided: ModelDecision) -> tuple[RankLine, ...]:

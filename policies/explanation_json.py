@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from policies.assign import HASH
-from policies.explain import ArmLine, Explanation, RankLine, SplitLine
+from policies.explain import ArmLine, DenyLine, Explanation, RankLine, SplitLine
 from policies.fingerprint import Fingerprint
-from policies.tried import TriedDeny, TriedRule
+from policies.tried import TriedRule
 from policies.wire import arms_json, plan_name
 
 
@@ -37,8 +37,7 @@ def explanation_json(made: Explanation) -> dict[str, Any]:
         "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
         "arms": [_arm_line_json(line) for line in made.arms],
         "rules": [_rule_json(tried) for tried in made.rules],
-        "denies": [deny.model_dump(mode="json", include={"id", "arms", "reason", "until"}) for deny in made.denies],
-        "denies_asked": [_deny_json(tried) for tried in made.decided.denies],
+        "denies": [_deny_json(line) for line in made.denies],
         "learned": [_rank_json(line) for line in made.ranking],
     }
 
@@ -90,8 +89,10 @@ def _rule_json(tried: TriedRule) -> dict[str, Any]:
     return {"id": tried.id, "fate": tried.fate, "because": tried.because, "unknown": list(tried.unknown)}
 
 
-def _deny_json(tried: TriedDeny) -> dict[str, Any]:
-    return {"id": tried.id, "fate": tried.fate, "arms": list(tried.arms), "unknown": list(tried.unknown)}
+def _deny_json(line: DenyLine) -> dict[str, Any]:
+    stated = line.deny.model_dump(mode="json", include={"id", "arms", "reason", "until"})
+    tried = line.tried
+    return stated | {"fate": tried.fate, "took_away": list(tried.arms), "unknown": list(tried.unknown)}
 
 
 def _rank_json(line: RankLine) -> dict[str, Any]:

@@ -16,6 +16,15 @@ Small = Annotated[int, Meta(ge=0, le=32_767)]
 # `\Z`, as `$` would let a line feed through at the end. PostgreSQL text holds no NUL; the pattern refuses it together with the other control characters.
 Text = Annotated[str, Meta(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*\Z")]
 Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
+# An arm as the document named it: in a staged rollout with the side it was served on.
+ArmKey = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=160,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?:\+(?:candidate|candidate-explore|explore))?\Z",
+    ),
+]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -46,10 +55,10 @@ class Init(Struct, frozen=True):
 
 
 class Histogram(Struct, frozen=True):
-    """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers as text."""
+    """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers, in JSON as text."""
 
     gamma: float
-    counts: Annotated[dict[Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,3})\Z")], Count], Meta(max_length=2_000)]
+    counts: Annotated[dict[Annotated[int, Meta(ge=0, le=9_999)], Count], Meta(max_length=2_000)]
 
 
 class Latency(Struct, frozen=True):
@@ -106,7 +115,7 @@ class Observation(Struct, frozen=True):
     app: Name
     release: Annotated[int, Meta(ge=0, le=2_147_483_647)]
     model: Name
-    arm: Name
+    arm: ArmKey
     kind: Literal["window", "attempt"]
     plan: Name | None = None
     propensity: Share | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import accumulate
 from typing import Final
 
 from policies.observation import Latency, Observation
@@ -65,7 +64,7 @@ def _latency_reasons(latency: Latency, count: int) -> Iterator[str]:
 
 def _histogram_fits(latency: Latency) -> bool:
     """Whether the outermost buckets hold the stated minimum and maximum; one bucket of slack for rounding."""
-    used = [int(bucket) for bucket, n in latency.histogram.counts.items() if n]
+    used = [bucket for bucket, n in latency.histogram.counts.items() if n]
     return abs(min(used) - bucket_of(latency.min)) <= 1 and abs(max(used) - bucket_of(latency.max)) <= 1
 
 
@@ -83,9 +82,11 @@ def quantile_us(counts: dict[int, int], q: float) -> float:
     if total == 0:
         raise ValueError("a quantile of nothing")
     rank = math.ceil(q * total) or 1
-    buckets = sorted(counts)
-    ranks = accumulate(counts[bucket] for bucket in buckets)
-    bucket = next(bucket for bucket, upto in zip(buckets, ranks, strict=True) if upto >= rank)
+    bucket = 0
+    for bucket in sorted(counts):
+        rank -= counts[bucket]
+        if rank <= 0:
+            break
     return 2 * GAMMA**bucket / (GAMMA + 1)
 
 

@@ -21,7 +21,12 @@ MAIN_PLAN: Final = "main"
 
 def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
     """The decision document of `wire.md`, compact. `issued_at` is when the release went live."""
-    return json.dumps(to_wire(decision, document, release, issued_at), separators=(",", ":")).encode()
+    return encoded(to_wire(decision, document, release, issued_at))
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """A document as it goes out."""
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from service.api import (
     problems,
     releases,
     revisions,
+    rollouts,
     telemetry,
     watch,
 )
@@ -45,7 +46,8 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         KeyRing(shared_engine, settings.manage_token),
     )
     for module in (
-        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, audit, watch, health, pages,
+        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, rollouts, audit, watch,
+        health, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
     door.install(app)

@@ -10,11 +10,10 @@ from typing import Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from policies.decide import Decision, decide
 from policies.errors import UnknownApp, UnknownRelease, UnknownReport
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
-from policies.wire import document_bytes
+from service.decision_body import decision_body
 from service.release_content import ReleaseContent
 from service.releases import load
 from service.store import reports
@@ -138,17 +137,8 @@ class Lookup:
                 live.size_bytes -= len(live.answers.pop(oldest).body) + OVERHEAD_BYTES
 
 
-def decision(content: ReleaseContent, app: str, facts: Fingerprint) -> Decision:
-    """What the release decides for a device; raises UnknownApp."""
-    document = content.documents.get(app)
-    if document is None:
-        raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
-    return decide(facts, document, content.models.get(app, ()), content.knowledge(facts.driver_stack, app))
-
-
 def _answer(content: ReleaseContent, app: str, facts: Fingerprint) -> Answer:
-    document = content.documents[app]
-    body = document_bytes(decision(content, app, facts), document, content.number, content.published_at)
+    body = decision_body(content, app, facts)
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     validators = (("ETag", etag), ("Cache-Control", CACHE_CONTROL))
     headers = (

@@ -21,7 +21,7 @@ from policies.revision import Kind, State, Step
 from service.actor import MANAGE_TOKEN
 from service.release_content import pack, readable, unpack_rankings
 from service.revisions import advance, go_live, return_to
-from service.store import audit, releases, revisions
+from service.store import audit, releases, revisions, rollouts
 from service.store.keys import one_user
 from service.store.releases import NewRelease
 from service.store.tables import ReleaseRow, RevisionRow
@@ -35,44 +35,83 @@ def publish(engine: Engine, note: str, now: datetime, author: str = MANAGE_TOKEN
     with Session(engine) as session, session.begin():
         # All that is read is read once the locks are held: a release mixes no two states.
         releases.begin_release(session)
-        revisions.lock(session)
-        _accept_what_was_learned(session, author, now)
-        carried = _in_force(session, now.date())
-        new = NewRelease(
-            content_sha256=_keep(session, carried),
-            note=note,
-            author=author,
-            revisions=[row.number for row in carried if row.number is not None],
-            quarantines=[row.content for row in carried if row.kind == Kind.QUARANTINE],
-        )
-        number = _release(session, new, now, "release-published")
+        rollouts.refuse_where_one_is_active(session)
+        carried, digest = next_content(session, author, now)
+        new = NewRelease(digest, note, author, numbers_of(carried), quarantines_of(carried))
+        number = release(session, new, now, "release-published")
         go_live(session, carried)
         return number
+
+
+def next_content(session: Session, author: str, now: datetime) -> tuple[list[RevisionRow], str]:
+    """(revisions, digest of the content) of the next release. The caller holds the lock of releases."""
+    revisions.lock(session)
+    _accept_what_was_learned(session, author, now)
+    carried = in_force(session, now.date())
+    return carried, _keep(session, carried)
+
+
+def numbers_of(carried: Sequence[RevisionRow]) -> list[int]:
+    """Their numbers."""
+    return [row.number for row in carried if row.number is not None]
+
+
+def quarantines_of(carried: Sequence[RevisionRow]) -> list[dict[str, Any]]:
+    """The quarantines among them."""
+    return [row.content for row in carried if row.kind == Kind.QUARANTINE]
 
 
 def roll_back(engine: Engine, to: int, note: str, now: datetime, author: str = MANAGE_TOKEN.name) -> int:
     """Publish an earlier release's content under the next number; returns that. Quarantines of today stay.
 
-    Raises UnknownRelease.
+    Raises UnknownRelease, and RolloutActive: a rollout is aborted, which goes back by itself.
     """
     with Session(engine) as session, session.begin():
         releases.begin_release(session)
+        rollouts.refuse_where_one_is_active(session)
         revisions.lock(session)
         earlier, current = releases.release(session, to), releases.newest(session)
         if earlier is None or current is None:
             raise UnknownRelease(f"there is no release {to}", field="release")
-        held = [row for row in _in_force(session, now.date()) if row.kind == Kind.QUARANTINE]
-        kept = {row.number for row in held if row.number is not None}
-        new = NewRelease(
-            content_sha256=earlier.content_sha256,
-            note=note,
-            author=author,
-            revisions=sorted({*earlier.revisions, *kept}),
-            quarantines=[row.content for row in held],
+        number, kept = return_content(
+            session, earlier.content_sha256, earlier.revisions, note, author, now, "release-rolled-back"
         )
-        number = _release(session, new, now, "release-rolled-back", to=to)
-        return_to(session, {*current.revisions} - kept, {*earlier.revisions})
+        return_to(session, {*current.revisions} - kept, earlier.revisions)
         return number
+
+
+def return_content(
+    session: Session, digest: str, made_of: Sequence[int], note: str, author: str, now: datetime, action: str
+) -> tuple[int, set[int]]:
+    """Publish a content that was live before, under the quarantines of today; returns (number, these quarantines)."""
+    held = [row for row in in_force(session, now.date()) if row.kind == Kind.QUARANTINE]
+    kept = set(numbers_of(held))
+    new = NewRelease(digest, note, author, sorted({*made_of, *kept}), quarantines_of(held))
+    return release(session, new, now, action), kept
+
+
+def republish_quarantines(session: Session, note: str, author: str, now: datetime) -> int | None:
+    """The live release again, under the quarantines of now, a rollout's both sides too; None where nothing is live."""
+    releases.begin_release(session)
+    revisions.lock(session)
+    live = releases.newest(session)
+    if live is None:
+        return None
+    held = [row for row in in_force(session, now.date()) if row.kind == Kind.QUARANTINE]
+    before = {row.number for row in revisions.of_kind(session, Kind.QUARANTINE, live.revisions)}
+    new = NewRelease(
+        live.content_sha256,
+        note,
+        author,
+        sorted({*live.revisions} - before | {*numbers_of(held)}),
+        quarantines_of(held),
+        candidate_sha256=live.candidate_sha256,
+        share_bp=live.share_bp,
+        rollout=live.rollout,
+    )
+    number = release(session, new, now, "quarantines-published")
+    go_live(session, held)
+    return number
 
 
 def _accept_what_was_learned(session: Session, author: str, now: datetime) -> None:
@@ -84,8 +123,8 @@ def _accept_what_was_learned(session: Session, author: str, now: datetime) -> No
         )
 
 
-def _in_force(session: Session, today: date) -> list[RevisionRow]:
-    """The accepted revisions; quarantines past their last day end here."""
+def in_force(session: Session, today: date) -> list[RevisionRow]:
+    """The accepted revisions. Quarantines past their last day end here."""
     carried = revisions.accepted(session)
     over = [row for row in carried if row.kind == Kind.QUARANTINE and _is_over(row, today)]
     revisions.take(session, [row.number for row in over if row.number is not None], Step.END)
@@ -110,7 +149,8 @@ def _keep(session: Session, carried: Sequence[RevisionRow]) -> str:
     return digest
 
 
-def _release(session: Session, new: NewRelease, now: datetime, action: str, **detail: Any) -> int:
+def release(session: Session, new: NewRelease, now: datetime, action: str, **detail: Any) -> int:
+    """Give the release its number and its diff, tell the workers, note it. The caller holds the lock of releases."""
     before = releases.newest(session)
     changes = list(islice(_changes(session, before, new), MOST_CHANGES + 1))
     if len(changes) > MOST_CHANGES:

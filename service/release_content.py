@@ -23,8 +23,16 @@ Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True)
+class Staged:
+    """The candidate of a rollout: `share_bp` of 10,000 units get what it decides."""
+
+    candidate: ReleaseContent
+    share_bp: int
+
+
+@dataclass(frozen=True)
 class ReleaseContent:
-    """What decisions are made from. Parsed once a worker."""
+    """What decisions are made from. Parsed once a worker. In a rollout this is the control, `staged` the candidate."""
 
     number: int
     published_at: datetime
@@ -32,6 +40,7 @@ class ReleaseContent:
     models: Mapping[str, tuple[ModelSpec, ...]]
     rankings: Rankings
     flags: Mapping[str, FlagDocument] = field(default_factory=dict)
+    staged: Staged | None = None
 
     def knowledge(self, driver_stack: str, app: str) -> Knowledge:
         """What the fleet has taught about the stack, for the models of the app."""

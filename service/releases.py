@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import psycopg
 import structlog
@@ -11,9 +12,10 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from service.release_content import ReleaseContent
+from service.release_content import ReleaseContent, Staged
 from service.settings import Settings
 from service.store import releases
+from service.store.tables import ReleaseRow
 
 log = structlog.get_logger(__name__)
 
@@ -25,8 +27,15 @@ def load(engine: Engine, number: int | None = None) -> ReleaseContent | None:
         row = releases.release(session, wanted) if wanted is not None else None
         if row is None:
             return None
-        content = releases.content(session, row.content_sha256)
-        return ReleaseContent.from_bytes(row.number, row.published_at, content, row.quarantines)
+        control = _parsed(session, row, row.content_sha256)
+        if row.candidate_sha256 is None or row.share_bp is None:
+            return control
+        return replace(control, staged=Staged(_parsed(session, row, row.candidate_sha256), row.share_bp))
+
+
+def _parsed(session: Session, row: ReleaseRow, sha256: str) -> ReleaseContent:
+    content = releases.content(session, sha256)
+    return ReleaseContent.from_bytes(row.number, row.published_at, content, row.quarantines)
 
 
 class ReleaseWatcher:

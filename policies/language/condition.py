@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -59,11 +60,13 @@ class Condition:
 def compile_condition(text: str, vocabulary: Vocabulary = DEVICE_VOCABULARY, *, field: str) -> Condition:
     """The condition in `text`.
 
+    It is taken in Unicode NFC, so that an accent is the same letter however a keyboard wrote it.
+
     Raises ConditionError with line, column, what was expected and the nearest known name. `field` is where the text
     stands.
     """
     try:
-        return _compiled(text, vocabulary)
+        return _compiled(unicodedata.normalize("NFC", text), vocabulary)
     except Fault as fault:
         raise ConditionError(
             f"{field}: {fault.detail}",

@@ -15,6 +15,7 @@ from policies.explanation_json import explanations_json
 from policies.validation import validated
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body
+from service.api.door import check_device_app
 from service.explained import explained
 from service.live import release_asked
 
@@ -41,6 +42,7 @@ def decide() -> ResponseReturnValue:
     """The chosen arm of each model, with every rule, deny, arm, estimate and share behind it."""
     raw = strict_json.loads(bounded_body(MAX_BYTES), max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     asked = validated(Question, raw)
+    check_device_app(asked.app)
     content = release_asked(asked.release)
     facts = facts_asked(asked.report_id, asked.report)
     made = explained(facts, content, asked.app, asked.model, asked.request)

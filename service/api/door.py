@@ -30,6 +30,19 @@ def check_app(app: str | None) -> None:
         raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
 
 
+def device_app() -> str | None:
+    """The app that a device's key is bound to; None where it opens all, and where no key is asked for."""
+    bound: str | None = g.get("device_app")
+    return bound
+
+
+def check_device_app(app: str | None) -> None:
+    """Raise NotAllowed where a device's key is bound to another app than this; None stands for all apps."""
+    bound = device_app()
+    if bound is not None and app != bound:
+        raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
+
+
 def _check() -> None:
     if request.endpoint is None:  # no such route, or no such method: the router says which
         return
@@ -52,9 +65,10 @@ def _manager(access: Access) -> Actor:
 
 def _check_device(scope: Scope) -> None:
     found = _scoped(services().keyring.device_key(_secret()), scope)
+    g.device_app = found.app
     asked = (request.view_args or {}).get("app")
-    if found.app is not None and asked is not None and asked != found.app:
-        raise NotAllowed(f"this key is for the app {found.app!r} only", field="app")
+    if asked is not None:
+        check_device_app(asked)
 
 
 def _scoped(key: Key | None, scope: Scope) -> Key:

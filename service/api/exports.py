@@ -8,6 +8,7 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from policies.play_xml import to_xml
+from service.api.door import check_app
 from service.context import services
 from service.live import release_asked
 from service.play_export import export_play
@@ -18,6 +19,7 @@ blueprint = Blueprint("exports", __name__, url_prefix="/v1/exports")
 @blueprint.get("/<app>/device_targeting_configuration.xml")
 def device_targeting_configuration(app: str) -> ResponseReturnValue:
     """Device groups by chip and memory, for an app bundle; `?release=` asks an older release."""
+    check_app(app)
     content = release_asked(_number(request.args.get("release")))
     with Session(services().engine) as session:
         found = export_play(session, content, app)

@@ -23,6 +23,7 @@ from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body
+from service.api.door import check_device_app, device_app
 from service.api.problems import answer_to
 from service.flags import Evaluator, Flagged, behind, flagged, key_of
 from service.live import release_asked
@@ -77,6 +78,7 @@ def flag(key: str) -> ResponseReturnValue:
     raw, context = _context()
     content = release_asked(None)
     found = behind(content, key, context.app)
+    check_device_app(found.app)
     told = Evaluator(content, _phone(context), context.moment(raw)).evaluate(found).to_json()
     return _answer(told | {"key": key}, raw, content.number)
 
@@ -86,7 +88,9 @@ def all_flags() -> ResponseReturnValue:
     """All flags, or those of `app` in the context. What is wrong with one flag does not keep the others back."""
     raw, context = _context()
     content = release_asked(None)
-    found = list(islice(flagged(content, context.app), MAX_FLAGS + 1))
+    app = context.app or device_app()
+    check_device_app(app)
+    found = list(islice(flagged(content, app), MAX_FLAGS + 1))
     if len(found) > MAX_FLAGS:
         raise errors.InvalidField(f"app: name one, there are over {MAX_FLAGS} flags", field="app", limit=MAX_FLAGS)
     evaluator = Evaluator(content, _phone(context), context.moment(raw))

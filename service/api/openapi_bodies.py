@@ -12,6 +12,7 @@ from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
 from policies.revision import PERSONAL, Kind, State
+from policies.rollout import BY_PERSONS, RolloutPlan
 from service.api.decide import Question
 from service.api.ofrep import Context
 from service.api.openapi_schemas import SLUG, Schema, ref
@@ -21,8 +22,15 @@ Route = tuple[str, str]
 Content = dict[str, Any]
 
 MODELS: Final[list[type[BaseModel]]] = [
-    CapabilityReport, Context, FlagDocument, ModelSpec, PolicyDocument, Quarantine, Question,
-]  # fmt: skip
+    CapabilityReport,
+    Context,
+    FlagDocument,
+    ModelSpec,
+    PolicyDocument,
+    Quarantine,
+    Question,
+    RolloutPlan,
+]
 
 
 def _json(schema: Schema) -> Content:
@@ -47,6 +55,17 @@ _DRAFT: Final[Schema] = {
         "base": {"type": ["integer", "null"], "minimum": 1},
     },
 }
+_ROLLOUT: Final[Schema] = {
+    "type": "object",
+    "required": ["note"],
+    "additionalProperties": False,
+    "properties": {
+        "note": {"type": "string", "minLength": 1, "maxLength": 500},
+        "steps": {"type": "array", "items": ref("RolloutStep"), "minItems": 1, "maxItems": 20},
+        "limits": ref("Limits"),
+        "false_stop_rate": {"type": "number", "minimum": 1e-6, "maximum": 0.5},
+    },
+}
 _OBSERVATIONS: Final[Schema] = {"type": "array", "items": ref("Observation"), "maxItems": 2000}
 
 BODIES: Final[dict[Route, Content]] = {
@@ -57,6 +76,8 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/releases/<int:number>/roll-back"): _json(_NOTE),
     ("POST", "/v1/revisions"): _json(_DRAFT),
     ("POST", "/v1/revisions/<int:number>/<step>"): _json(_NOTE),
+    ("POST", "/v1/rollouts"): _json(_ROLLOUT),
+    ("POST", "/v1/rollouts/<int:number>/<act>"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
     ("PUT", "/v1/flags/<app>"): _json(ref("FlagDocument")),
     ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
@@ -73,6 +94,7 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/releases"): {201: "Published."},
     ("POST", "/v1/releases/<int:number>/roll-back"): {201: "Published again, under the next number."},
     ("POST", "/v1/revisions"): {201: "A draft."},
+    ("POST", "/v1/rollouts"): {201: "Its first step is live."},
     ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},
     ("PUT", "/v1/policies/<app>"): {200: "Approved.", 202: "Somebody has to review it."},
@@ -95,6 +117,7 @@ PATH_SCHEMAS: Final[dict[str, Schema]] = {
     "report_id": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     "number": {"type": "integer", "minimum": 1, "maximum": 2_147_483_647},
     "step": {"enum": list(PERSONAL)},
+    "act": {"enum": list(BY_PERSONS)},
 }
 """What stands in a path, by its name; all others are slugs."""
 

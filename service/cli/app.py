@@ -24,6 +24,7 @@ app = typer.Typer(
 
 app.add_typer(groups.keys, name="key")
 app.add_typer(groups.audit, name="audit")
+app.add_typer(groups.policy, name="policy")
 
 
 @app.command()
@@ -189,6 +190,20 @@ def restore(
     from service.cli.operate import restore as run
 
     run(file, data)
+
+
+@app.command()
+def guard(
+    data: DataFolder = None,
+    crash_grace_s: Annotated[
+        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+    ] = 7200,
+    as_json: Json = False,
+) -> None:
+    """One look at the rollout that is going on: open its next step, stop it, or wait. The worker looks every minute."""
+    from service.cli.guard import guard as run
+
+    run(data, crash_grace_s, as_json)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from policies.explain import ArmLine, Explanation, RankLine, SplitLine
+from policies.explain import ArmLine, DenyLine, Explanation, RankLine, SplitLine
 from policies.fingerprint import Fingerprint
 
 
@@ -38,9 +38,7 @@ def _model(made: Explanation) -> Iterator[str]:
     yield from _section("splits", (_split(line, index == made.chosen) for index, line in enumerate(made.splits)))
     yield from _section("arms", (text for line in made.arms for text in _arm(line)))
     yield from _section("rules", (_tried(line.id, line.fate, line.because, line.unknown) for line in made.rules))
-    yield from _section("denies", (f"{d.id}: {d.reason} (arms {', '.join(d.arms)})" for d in made.denies))
-    asked = (_tried(line.id, line.fate, ", ".join(line.arms), line.unknown) for line in made.decided.denies)
-    yield from _section("denies asked", asked)
+    yield from _section("denies", (_deny(line) for line in made.denies))
     yield from _section("learned", (_rank(line) for line in made.ranking))
 
 
@@ -79,6 +77,12 @@ def _arm(line: ArmLine) -> Iterator[str]:
 def _tried(name: str, fate: str, detail: str, unknown: Sequence[str]) -> str:
     told = detail or (f"unknown {', '.join(unknown)}" if unknown else "")
     return f"{name}: {fate}{f', {told}' if told else ''}"
+
+
+def _deny(line: DenyLine) -> str:
+    return (
+        f"{_tried(line.deny.id, line.tried.fate, ', '.join(line.tried.arms), line.tried.unknown)}: {line.deny.reason}"
+    )
 
 
 def _rank(line: RankLine) -> str:

@@ -1,7 +1,8 @@
-"""Commands that come in groups: `key`, `audit`. Names and options only, as in `service.cli.app`."""
+"""Commands that come in groups: `key`, `audit`, `policy`. Names and options only, as in `service.cli.app`."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from service.access import Scope
 from service.cli.options import DataFolder, Json
 
 keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
+policy = typer.Typer(no_args_is_help=True, help="Policies in files.")
 audit = typer.Typer(no_args_is_help=True, help="The audit log.")
 
 
@@ -53,3 +55,29 @@ def verify_audit(
     from service.cli.audit import verify as run
 
     raise typer.Exit(0 if run(data, head, as_json) else 1)
+
+
+PolicyFile = Annotated[Path, typer.Argument(help="A policy, .yaml or .json.", exists=True, dir_okay=False)]
+
+
+@policy.command("check")
+def check_policy(file: PolicyFile) -> None:
+    """Whether a policy would be taken; what is wrong is told with its line and column."""
+    from service.cli.policy import check as run
+
+    run(file)
+
+
+@policy.command("import-gpu-allowlist")
+def import_gpu_allowlist(
+    file: Annotated[Path, typer.Argument(help="LiteRT's GPU list as CSV.", exists=True, dir_okay=False)],
+    app: Annotated[str, typer.Option(help="The app that the policy is for.")],
+    into: Annotated[
+        Path | None, typer.Option(help="A policy to add the denies to.", exists=True, dir_okay=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print a policy with denies of the GPU where the list calls it unsupported; later entries override."""
+    from service.cli.policy import import_gpu_allowlist as run
+
+    run(file, app, into, as_json)

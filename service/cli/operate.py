@@ -14,11 +14,12 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service import clock, logs
-from service.jobs.jobs import BY_NAME, CRASH_GRACE, JOBS
+from service.jobs.jobs import BY_NAME, JOBS
 from service.jobs.lake import export
 from service.jobs.rollup import roll_up
 from service.jobs.run import Steps
 from service.jobs.worker import make_worker, run_job, work
+from service.rollouts import CRASH_GRACE
 from service.settings import Settings, process_settings, state_folder
 from service.store import schema
 from service.store.backup import BackupError, back_up

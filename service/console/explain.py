@@ -22,7 +22,7 @@ from service.console.charts import Interval, intervals
 from service.console.paging import stated
 from service.context import services
 from service.explained import explained
-from service.live import live_release
+from service.live import live_release, release_asked
 from service.release_content import ReleaseContent
 
 
@@ -35,6 +35,7 @@ class Asked:
     model: str
     workload: str
     unit: str
+    release: str
     pasted: str | None = None
 
     @property
@@ -45,7 +46,7 @@ class Asked:
 
 @dataclass(slots=True)
 class _Answer:
-    """An explanation, or what is wrong with which field ("report", "class", "pasted", "model", "workload").
+    """An explanation, or what is wrong with which field ("report", "class", "pasted", "model", "workload", "release").
 
     `intervals` are the places of its learned estimates on a shared axis; `settings` those of the first rung, flat.
     """
@@ -74,14 +75,13 @@ def _asked(args: Mapping[str, str], *, pasted: str | None) -> Asked:
     app, model = stated(args, "app"), stated(args, "model")
     named = f"{app}/{model}" if app and model and "/" not in model else model
     report, device_class = ("", "") if pasted is not None else (stated(args, "report"), stated(args, "class"))
-    return Asked(
-        report, device_class, named, stated(args, "workload"), stated(args, "unit")[:MAX_UNIT_CHARACTERS], pasted
-    )
+    unit = stated(args, "unit")[:MAX_UNIT_CHARACTERS]
+    return Asked(report, device_class, named, stated(args, "workload"), unit, stated(args, "release"), pasted)
 
 
 def _answered(asked: Asked) -> ResponseReturnValue:
     content = live_release()
-    answer = _explained(asked, content) if content else _Answer()
+    answer = _explained(asked) if content else _Answer()
     page = render_template(
         "console/explain.html",
         asked=asked,
@@ -93,10 +93,11 @@ def _answered(asked: Asked) -> ResponseReturnValue:
     return page, answer.status
 
 
-def _explained(asked: Asked, content: ReleaseContent) -> _Answer:
+def _explained(asked: Asked) -> _Answer:
     if asked.blank:
         return _Answer()
     try:
+        content = release_asked(_release(asked.release))
         facts = _facts(asked)
         app, model = _model(asked.model, content)
         moment = Moment(workload=_workload(asked.workload), unit_id=asked.unit or None)
@@ -145,6 +146,13 @@ def _model(named: str, content: ReleaseContent) -> tuple[str, str]:
     return first
 
 
+def _release(text: str) -> int | None:
+    """The number of an older release; None for the live one."""
+    if text and not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise InvalidField(f"{text!r} is no number of a release", field="release")
+    return int(text) if text else None
+
+
 def _workload(stated_workload: str) -> Workload:
     try:
         return Workload(stated_workload or Workload.BURST)
@@ -152,12 +160,14 @@ def _workload(stated_workload: str) -> Workload:
         raise InvalidField(f"{stated_workload!r} is no workload: burst or sustained", field="workload") from None
 
 
-_FORM_FIELD: Final = {"report_id": "report", "class": "class", "app": "model", "model": "model", "workload": "workload"}
+_FORM_FIELD: Final = {"report_id": "report", "app": "model"} | {
+    name: name for name in ("class", "model", "workload", "release")
+}
 
 
 def _placed(error: NnfleetError, asked: Asked) -> tuple[str, str]:
     """(form field, text) of an error. What is wrong inside a pasted report is told with its place in there."""
-    if asked.pasted is not None and not (isinstance(error, NotKnown) or error.field == "workload"):
+    if asked.pasted is not None and not (isinstance(error, NotKnown) or error.field in {"workload", "release"}):
         inside = error.field and error.field not in error.detail
         return "pasted", f"{error.field}: {error.detail}" if inside else error.detail
     return _FORM_FIELD.get(error.field or "", "report"), error.detail
@@ -169,5 +179,5 @@ def _share_link(asked: Asked, made: Explanation) -> str | None:
         return None
     phone = {"report": asked.report} if asked.report else {"class": asked.device_class}
     choice = {"model": f"{made.model.app}/{made.model.name}", "workload": made.moment.workload.value}
-    unit = {"unit": asked.unit} if asked.unit else {}
-    return url_for("console.explain", **phone, **choice, **unit, _external=True)
+    more = {name: value for name, value in (("unit", asked.unit), ("release", asked.release)) if value}
+    return url_for("console.explain", **phone, **choice, **more, _external=True)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, Self
-from uuid import UUID
 
 from sqlalchemy import Engine
 from sqlmodel import Session
@@ -15,6 +14,7 @@ from sqlmodel import Session
 from policies.cohort_screen import cohort_reason
 from policies.observation import Observation, decode_observation
 from policies.screen import screen
+from policies.staging import parted
 from service.intake.admission import Quota, Slots
 from service.intake.batch import UNREADABLE, split
 from service.intake.cohorts import Cell, Cohorts
@@ -65,24 +65,25 @@ class Intake:
         with self._slots.one(), Session(self._engine) as session, session.begin():
             stored = self._store(session, first, received_at, verdicts)
             for record in repeats:
-                _judge_repeat(verdicts, record, stored.get(record.observation.record_id))
+                _judge_repeat(verdicts, record, stored.get(record.key))
             tallies.add(session, received_at, verdicts.counted())
         return verdicts
 
     def _store(
-        self, session: Session, decoded: dict[UUID, Record], received_at: datetime, verdicts: Verdicts
-    ) -> dict[UUID, bytes]:
+        self, session: Session, decoded: dict[bytes, Record], received_at: datetime, verdicts: Verdicts
+    ) -> dict[bytes, bytes]:
         """Store what is new; returns the digests of what is stored now under the records' ids."""
         known = self._with_classes(session, decoded.values(), verdicts)
         rows = self._rows(session, known, received_at)
-        inserted = telemetry.insert_new(session, list(rows.values()))
-        stored = telemetry.payload_digests(session, rows.keys() - inserted)
-        for record_id, row in rows.items():
-            if record_id not in inserted:
-                verdicts.repeated(decoded[record_id].index, same=stored[record_id] == row["payload_sha256"])
+        inserted = telemetry.insert_new(session, rows)
+        stored = telemetry.payload_digests(session, {row["record_id"] for row in rows} - inserted)
+        for row in rows:
+            key = row["record_id"]
+            if key not in inserted:
+                verdicts.repeated(decoded[key].index, same=stored[key] == row["payload_sha256"])
             else:
-                verdicts.stored(record_id, row["set_aside"])
-        return {record_id: row["payload_sha256"] for record_id, row in rows.items()} | stored
+                verdicts.stored(key, row["set_aside"])
+        return {row["record_id"]: row["payload_sha256"] for row in rows} | stored
 
     def _with_classes(
         self, session: Session, records: Iterable[Record], verdicts: Verdicts
@@ -108,11 +109,11 @@ class Intake:
 
     def _rows(
         self, session: Session, known: list[tuple[Record, str, bool]], received_at: datetime
-    ) -> dict[UUID, dict[str, Any]]:
+    ) -> list[dict[str, Any]]:
         newest = self._newest_among(session, known)
         expected = self._cohorts.expected(session, {_cell(device_class, r.observation) for r, device_class, _ in known})
         taught: Counter[Cell] = Counter()
-        rows = {}
+        rows = []
         for record, device_class, learnable in known:
             seen, cell = record.observation, _cell(device_class, record.observation)
             measured, reason = None, screen(seen, learnable=learnable, newest_release=newest)
@@ -121,13 +122,13 @@ class Intake:
             if reason is None and seen.kind == "window":
                 taught[cell] += 1
                 reason = "over-batch-share" if taught[cell] > MOST_WINDOWS_A_CELL else None
-            rows[seen.record_id] = flat_row(record, device_class, reason, measured, received_at)
+            rows.append(flat_row(record, device_class, reason, measured, received_at))
         return rows
 
 
-def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[UUID, Record], list[Record]]:
+def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[bytes, Record], list[Record]]:
     """Readable records by id, and those whose id an earlier one of the batch has."""
-    first: dict[UUID, Record] = {}
+    first: dict[bytes, Record] = {}
     repeats: list[Record] = []
     for index, raw in enumerate(raws):
         try:
@@ -135,8 +136,8 @@ def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[UUID, Reco
         except UNREADABLE as error:
             verdicts.reject(index, "invalid-record", str(error))
             continue
-        record = Record(index, observation, raw, hashlib.sha256(raw).digest())
-        if first.setdefault(observation.record_id, record) is not record:
+        record = Record(index, observation.record_id.bytes, observation, raw, hashlib.sha256(raw).digest())
+        if first.setdefault(record.key, record) is not record:
             repeats.append(record)
     return first, repeats
 
@@ -150,7 +151,7 @@ def _judge_repeat(verdicts: Verdicts, record: Record, stored_digest: bytes | Non
 
 
 def _cell(device_class: str, observation: Observation) -> Cell:
-    return device_class, observation.app, observation.model, observation.arm
+    return device_class, observation.app, observation.model, parted(observation.arm)[0]
 
 
 def _passed(observation: Observation) -> bool:

@@ -7,18 +7,20 @@ from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any, Final
 
 import msgspec
-from psycopg.types.json import Jsonb
 
 from policies.observation import Condition, Conditions, Executed, Golden, Init, Observation, Requested
 from policies.screen import clock_skew_s, quantile_us
+from policies.staging import parted
+from service.store import binary
 from service.store.partitions import day_of
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record that could be read: its place in the batch, its bytes and their digest."""
+    """A record that could be read: its place in the batch, its id's sixteen bytes, its own bytes and their digest."""
 
     index: int
+    key: bytes
     observation: Observation
     raw: bytes
     digest: bytes
@@ -39,9 +41,9 @@ def timing(observation: Observation) -> Timing | None:
     runs = observation.runs
     if runs is None or runs.latency_us is None or runs.count == 0:
         return None
-    counts = {int(bucket): count for bucket, count in runs.latency_us.histogram.counts.items()}
-    ordered = dict(sorted(counts.items()))
-    return Timing(quantile_us(ordered, 0.5), quantile_us(ordered, 0.9), list(ordered), list(ordered.values()))
+    counts = runs.latency_us.histogram.counts
+    buckets = sorted(counts)
+    return Timing(quantile_us(counts, 0.5), quantile_us(counts, 0.9), buckets, [counts[bucket] for bucket in buckets])
 
 
 _NO_REQUESTED: Final = Requested(delegate="")
@@ -54,18 +56,22 @@ _NO_CONDITION: Final = Condition()
 def flat_row(
     record: Record, device_class: str, reason: str | None, measured: Timing | None, received_at: datetime
 ) -> dict[str, Any]:
-    """Columns of `observation` by name. `reason` is None for a plausible record; `measured` is its timing then."""
+    """Columns of `observation` by name, in one order, as `service.store.telemetry` copies them.
+
+    `reason` is None for a plausible record; `measured` is its timing then.
+    """
     seen = record.observation
     requested = seen.requested or _NO_REQUESTED
     executed = seen.executed or _NO_EXECUTED
     init = seen.init or _NO_INIT
     golden = seen.golden
+    arm, side = parted(seen.arm)
     after = (seen.conditions and seen.conditions.after) or _NO_CONDITION
     return {
-        "record_id": seen.record_id,
-        "day": day_of(seen.record_id),
+        "record_id": record.key,
+        "day": binary.day(day_of(seen.record_id)),
         "payload_sha256": record.digest,
-        "received_at": received_at,
+        "received_at": binary.timestamptz(received_at),
         "set_aside": reason,
         "set_aside_payload": record.raw if reason else None,
         "report_id": seen.report_id,
@@ -73,7 +79,8 @@ def flat_row(
         "app": seen.app,
         "release": seen.release,
         "model": seen.model,
-        "arm": seen.arm,
+        "arm": arm,
+        "side": side,
         "kind": seen.kind,
         "plan": seen.plan,
         "propensity": seen.propensity,
@@ -93,7 +100,7 @@ def flat_row(
         "golden_checks": golden.checks if golden else None,
         "golden_passed": golden.passed if golden else None,
         "golden_max_rel_error": golden.max_rel_error if golden else None,
-        "attempt_id": seen.attempt_id,
+        "attempt_id": seen.attempt_id.bytes if seen.attempt_id else None,
         "memory_peak_kb": seen.memory_peak_kb,
         "device_time": _storable(seen.device_time),
         "monotonic_ms": seen.monotonic_ms,
@@ -118,15 +125,15 @@ def _runs(seen: Observation, measured: Timing | None) -> dict[str, Any]:
         "latency_sum_us": latency.sum if latency else None,
         "latency_p50_us": measured.p50_us if measured else None,
         "latency_p90_us": measured.p90_us if measured else None,
-        "histogram_buckets": measured.buckets if measured else None,
-        "histogram_counts": measured.counts if measured else None,
+        "histogram_buckets": binary.int4_array(measured.buckets) if measured else None,
+        "histogram_counts": binary.int4_array(measured.counts) if measured else None,
     }
 
 
-def _json(value: dict[str, int] | Conditions | None) -> Jsonb | None:
-    return None if value is None else Jsonb(value, dumps=msgspec.json.encode)
+def _json(value: dict[str, int] | Conditions | None) -> bytes | None:
+    return None if value is None else binary.jsonb(msgspec.json.encode(value))
 
 
-def _storable(moment: datetime | None) -> datetime | None:
+def _storable(moment: datetime | None) -> bytes | None:
     """The time, unless another zone could put it outside the years that dates have: it could never be read back."""
-    return moment if moment is not None and MINYEAR < moment.year < MAXYEAR else None
+    return binary.timestamptz(moment) if moment is not None and MINYEAR < moment.year < MAXYEAR else None

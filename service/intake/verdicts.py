@@ -17,12 +17,12 @@ class Verdicts:
     set_aside: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[dict[str, Any]] = field(default_factory=list)
 
-    def stored(self, record_id: UUID, reason: str | None) -> None:
+    def stored(self, record_id: bytes, reason: str | None) -> None:
         """A new record: accepted, or set aside for a reason."""
         if reason is None:
             self.accepted += 1
         else:
-            self.set_aside.append({"record_id": str(record_id), "reason": reason})
+            self.set_aside.append({"record_id": str(UUID(bytes=record_id)), "reason": reason})
 
     def repeated(self, index: int, *, same: bool) -> None:
         """A record whose id is stored already, with the same bytes or with others."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Engine
 
 from service.jobs.retention import retain
 from service.jobs.run import Steps
+from service.rollouts import CRASH_GRACE, guard
 from service.settings import Settings
-
-CRASH_GRACE: Final = timedelta(hours=2)
-"""A start that no window follows for so long is a crash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,15 @@ def _findings(engine: Engine, _settings: Settings, now: datetime) -> Steps:
     return {"findings": [finding.to_json() for finding in found]}
 
 
+def _guard(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    judged = guard(engine, now, CRASH_GRACE)
+    if judged is None:
+        yield 1.0, "no rollout is going on"
+        return {}
+    yield 1.0, f"{judged.act or 'wait'}: {judged.because}"
+    return judged.to_json()
+
+
 def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
     from service.jobs.lake import export
 
@@ -64,6 +71,7 @@ def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
 
 
 JOBS: Final = (
+    Job("guard", "* * * * *", "move the rollout on, or stop it", _guard),
     Job("rollup", "*/5 * * * *", "observations into rollups by day, medians for the screen", _rollup),
     Job("findings", "*/30 * * * *", "look for faults in what is rolled up", _findings),
     Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),

@@ -36,6 +36,9 @@ class NewRelease:
     revisions: Sequence[int] = ()
     quarantines: Sequence[dict[str, Any]] = ()
     diff: Sequence[dict[str, Any]] = ()
+    candidate_sha256: str | None = None
+    share_bp: int | None = None
+    rollout: int | None = None
 
 
 def keep_content(session: Session, content: bytes, digest: str) -> None:
@@ -56,6 +59,9 @@ def add_release(session: Session, new: NewRelease, now: datetime) -> int:
         revisions=list(new.revisions),
         quarantines=list(new.quarantines),
         diff=list(new.diff),
+        candidate_sha256=new.candidate_sha256,
+        share_bp=new.share_bp,
+        rollout=new.rollout,
     )
     session.add(row)
     session.flush()

@@ -72,6 +72,12 @@ def in_state(session: Session, kind: Kind, state: State) -> list[RevisionRow]:
     return list(session.exec(found.order_by(col(RevisionRow.number))))
 
 
+def of_kind(session: Session, kind: Kind, numbers: Sequence[int]) -> list[RevisionRow]:
+    """Those of these revisions that are of a kind."""
+    found = select(RevisionRow).where(RevisionRow.kind == kind, col(RevisionRow.number).in_(numbers))
+    return list(session.exec(found))
+
+
 def overtaken(session: Session, numbers: Sequence[int]) -> list[int]:
     """Accepted revisions that are older than one of these on the same subject."""
     newer = aliased(RevisionRow)

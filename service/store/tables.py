@@ -129,7 +129,7 @@ class ReleaseRow(SQLModel, table=True):
     """What devices see: numbered, immutable, complete.
 
     `revisions` are the numbers of what it is made of, `quarantines` the denies laid over it, `diff` what changed
-    against the release before.
+    against the release before. In a rollout, `share_bp` of 10,000 units get `candidate_sha256` instead.
     """
 
     __tablename__ = "release"
@@ -139,9 +139,40 @@ class ReleaseRow(SQLModel, table=True):
     note: str = Field(sa_column=Column(Text, nullable=False))
     author: str
     content_sha256: str = Field(foreign_key="release_content.sha256")
+    candidate_sha256: str | None = Field(default=None, foreign_key="release_content.sha256")
+    share_bp: int | None = None
+    rollout: int | None = None
     revisions: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
     quarantines: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
     diff: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
+
+
+class RolloutRow(SQLModel, table=True):
+    """A staged rollout. All the guard has to know is here: one that dies is followed by another.
+
+    `cohorts`: the SoCs and models there were at its start. `judgement`: what the guard made of it last. `timeline`:
+    what happened, in order.
+    """
+
+    __tablename__ = "rollout"
+
+    number: int | None = Field(default=None, primary_key=True)
+    state: str
+    note: str = Field(sa_column=Column(Text, nullable=False))
+    author: str
+    plan: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
+    control_sha256: str = Field(foreign_key="release_content.sha256")
+    control_revisions: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
+    candidate_sha256: str = Field(foreign_key="release_content.sha256")
+    candidate_revisions: list[int] = Field(sa_column=Column(ARRAY(Integer), nullable=False))
+    cohorts: dict[str, list[str]] = Field(sa_column=Column(JSONB, nullable=False))
+    step: int
+    step_release: int
+    step_started_at: datetime = _moment()
+    started_at: datetime = _moment()
+    ended_at: datetime | None = _moment(nullable=True)
+    judgement: dict[str, Any] | None = Field(default=None, sa_column=Column(_JSONB_OR_NULL))
+    timeline: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
 
 
 class ObservationRow(SQLModel, table=True):
@@ -206,6 +237,7 @@ class ObservationRow(SQLModel, table=True):
     clock_skew_s: float | None = None
     sdk: str | None = None
     app_version: str | None = None
+    side: str | None = None
 
 
 class TallyRow(SQLModel, table=True):

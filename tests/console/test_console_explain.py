@@ -104,6 +104,28 @@ def test_the_share_link_shows_the_same_page(client: FlaskClient, decided: Stage)
     assert re.findall(r"<dd>[^<]*", again.text) == re.findall(r"<dd>[^<]*", page)
 
 
+def test_a_phone_is_explained_against_an_older_release_and_the_link_keeps_it(
+    client: FlaskClient, decided: Stage
+) -> None:
+    report_id, _ = decided.add_report(report())
+    decided.add_model(model_spec(), denies=[{"id": "no-npu", "arms": ["*.nnapi.*"], "reason": "it crashes"}])
+    decided.publish("the NPU crashes")
+    now, before = explained(client, report=report_id), explained(client, report=report_id, release="1")
+    assert ("no-npu: it crashes" in now, "no-npu: it crashes" in before) == (True, False)
+    assert "release 1 ·" in before
+    assert "release=1" in unescape(before)
+
+
+@pytest.mark.parametrize(("release", "status"), [("9", 404), ("one", 422), ("-1", 422)])
+def test_a_release_that_is_none_is_told_at_its_field(
+    client: FlaskClient, decided: Stage, release: str, status: int
+) -> None:
+    report_id, _ = decided.add_report(report())
+    answer = client.get("/console/explain", query_string={"report": report_id, "release": release})
+    assert answer.status_code == status
+    assert 'id="stored-release-error"' in answer.text
+
+
 def test_a_class_can_be_explained(client: FlaskClient, decided: Stage) -> None:
     _, facts = decided.add_report(report())
     assert "Pixel 8" in explained(client, **{"class": facts.device_class})

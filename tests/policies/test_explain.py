@@ -43,9 +43,20 @@ def test_every_arm_that_the_phone_could_run_is_named_with_a_verdict() -> None:
 
 def test_a_deny_is_named_with_the_arms_it_takes_away_and_its_reason() -> None:
     made = explained(policy={"denies": [deny("no-npu", "*.nnapi.*"), deny("elsewhere", "*.qnn")]})
-    [told] = explanation_json(made)["denies"]
-    assert told == {"id": "no-npu", "arms": ["*.nnapi.*"], "reason": "seen to fail", "until": None}
-    assert [line.arm.id for line in made.arms if line.taken_away] == [NPU, "fp32.tflite.nnapi.google-edgetpu"]
+    other, told = explanation_json(made)["denies"]
+    assert (other["id"], other["fate"]) == ("elsewhere", "not-matched")
+    gone = [NPU, "fp32.tflite.nnapi.google-edgetpu"]
+    assert told == {
+        "id": "no-npu", "arms": ["*.nnapi.*"], "reason": "seen to fail", "until": None,
+        "fate": "took-away", "took_away": gone, "unknown": [],
+    }  # fmt: skip
+    assert [line.arm.id for line in made.arms if line.taken_away] == gone
+
+
+def test_a_deny_that_was_asked_and_could_not_be_answered_says_what_is_unknown() -> None:
+    unknown = deny("old-driver", "*.gpu", when="request.beta")
+    [told] = explanation_json(explained(policy={"denies": [unknown]}))["denies"]
+    assert (told["fate"], told["took_away"], told["unknown"]) == ("unknown", [], ["request.beta"])
 
 
 def test_arms_stand_in_the_order_of_the_ladder_and_then_those_taken_away_last() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -62,6 +63,13 @@ def test_rules_may_ask_about_the_phone_where_one_is_named() -> None:
     }
     assert evaluated(phone=make_fingerprint(), rules=[rule]).variant == "on"
     assert evaluated(rules=[rule]).metadata["unknown"] == "device.soc"
+
+
+@pytest.mark.parametrize("stated", ["NFC", "NFD"])
+@pytest.mark.parametrize("said", ["NFC", "NFD"])
+def test_a_text_is_the_same_in_every_spelling_of_unicode(stated: Any, said: Any) -> None:
+    rule = {"id": "place", "when": f"request.city == '{unicodedata.normalize(stated, 'São Paulo')}'", "variant": "on"}
+    assert evaluated(saying(city=unicodedata.normalize(said, "São Paulo")), rules=[rule]).variant == "on"
 
 
 def test_a_split_draws_by_the_bucket_that_plans_draw_by() -> None:

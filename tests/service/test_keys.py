@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from builders import make_model_json
+from builders import make_model_json, report_with
 from flask.testing import FlaskClient
+from operating import Operator
 from sqlalchemy import Engine
 from sqlmodel import Session
 from typer.testing import CliRunner
@@ -125,6 +126,34 @@ def test_devices_need_a_key_only_where_the_operator_says_so(
     batches = [strict.post("/v1/telemetry", data=b"[]", headers=h).status_code for h in ({}, looks, sends)]
     assert batches == [401, 403, 200]
     assert strict.get("/healthz").status_code == 200
+
+
+def test_a_device_s_key_of_one_app_asks_for_no_other(
+    client: FlaskClient, operator: Operator, strict: FlaskClient, engine: Engine
+) -> None:
+    operator.send("PUT", "/v1/models/gallery/tags", make_model_json(app="gallery", name="tags"))
+    operator.send("PUT", "/v1/policies/gallery", {"app": "gallery"})
+    operator.publish()
+    headers = bearer(make_key(engine, "gallery", Scope.LOOKUP, app="gallery"))
+
+    def ask(path: str, **body: Any) -> Any:
+        return strict.post(path, json=body, headers=headers)
+
+    own, other = (ask("/v1/decide", app=app, report=report_with()).status_code for app in ("gallery", "camera"))
+    assert (own, other) == (200, 403)
+    flags, context = "/ofrep/v1/evaluate/flags", {"report": report_with()}
+    keys = [f"{flags}/gallery.tags", f"{flags}/camera.segmentation"]
+    assert [ask(key, context=context).status_code for key in keys] == [200, 403]
+    assert [flag["key"] for flag in ask(flags, context=context).get_json()["flags"]] == ["gallery.tags"]
+    assert ask(flags, context=context | {"app": "camera"}).get_json()["errorCode"] == "GENERAL"
+
+
+def test_an_export_is_for_keys_of_its_app(client: FlaskClient, operator: Operator, engine: Engine) -> None:
+    operator.publish()
+    path = "/v1/exports/camera/device_targeting_configuration.xml"
+    for app, status in (("camera", 200), ("gallery", 403), (None, 200)):
+        secret = make_key(engine, f"key-{app}", Scope.MANAGE, role=Role.VIEWER, app=app)
+        assert client.get(path, headers=bearer(secret)).status_code == status
 
 
 def test_only_the_digest_of_a_secret_is_stored(engine: Engine) -> None:

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005_rollup_starts"
-down_revision = "0004_revisions"
+revision = "0006_rollup_starts"
+down_revision = "0005_rollouts"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,192 @@
+"""What a rollout showed, against its limits: stop it, open its next step, or wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from policies.rollout import Act, Limit, Measure, RolloutPlan, State
+from policies.sequential import (
+    Failures,
+    Levels,
+    log_e_of_failures,
+    log_e_of_shift,
+    log_mean,
+    rate_ratio,
+    shift,
+)
+
+ALL: Final = "all"
+NOTHING: Final = Levels()
+_LEVELS: Final = frozenset({Measure.P90_LATENCY, Measure.MEMORY})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One side of one stratum: windows with how many failed or were wrong, starts with how many crashed, levels."""
+
+    windows: int = 0
+    failed: int = 0
+    wrong: int = 0
+    starts: int = 0
+    crashed: int = 0
+    log_p90: Levels = NOTHING
+    log_memory: Levels = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Units that differ in nothing but the draw: one device class, model, workload and release. `release` tells steps."""
+
+    soc: str
+    model: str
+    release: int
+    candidate: Seen
+    control: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One guardrail: its evidence (passes `1 / α` where it stops), the worst cohort, and the estimate there and over all."""
+
+    measure: Measure
+    log_evidence: float
+    log_needed: float
+    cohort: str
+    cohort_ratio: float
+    ratio: float
+    limit: Limit
+
+    @property
+    def breached(self) -> bool:
+        """Whether the evidence is enough."""
+        return self.log_evidence >= self.log_needed
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; evidence as a factor of ten."""
+        return {
+            "measure": self.measure,
+            "evidence_log10": round(self.log_evidence / math.log(10), 2),
+            "needed_log10": round(self.log_needed / math.log(10), 2),
+            "cohort": self.cohort,
+            "cohort_ratio": round(self.cohort_ratio, 3),
+            "ratio": round(self.ratio, 3),
+            "stop_over": self.limit.stop,
+            "breached": self.breached,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to be done (None: wait), why, and every reading."""
+
+    act: Act | None
+    because: str
+    readings: tuple[Reading, ...]
+    candidate_windows: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "act": self.act,
+            "because": self.because,
+            "candidate_windows": self.candidate_windows,
+            "readings": [reading.to_json() for reading in self.readings],
+        }
+
+
+def judge(
+    plan: RolloutPlan,
+    state: State,
+    step: int,
+    minutes: float,
+    release: int,
+    strata: Sequence[Stratum],
+    cohorts: Mapping[str, Sequence[str]],
+) -> Judgement:
+    """What follows. `minutes` since the step began, `release` the one that began it.
+
+    `cohorts`: "soc" and "model" → the names there were when the rollout began. Fixed then, as the weights of the
+    evidence have to be; what came later counts in the whole.
+    """
+    readings = tuple(_reading(plan, measure, strata, cohorts) for measure in Measure)
+    windows = sum(stratum.candidate.windows for stratum in strata if stratum.release >= release)
+    breached = [reading for reading in readings if reading.breached]
+    if breached:
+        worst = max(breached, key=lambda reading: reading.log_evidence)
+        return Judgement(Act.STOP, _told(worst), readings, windows)
+    waiting = _waiting(plan, state, step, minutes, windows, readings)
+    if waiting:
+        return Judgement(None, waiting, readings, windows)
+    last = step == len(plan.steps) - 1
+    because = f"{windows} windows of the candidate in {minutes:.0f} minutes, every guardrail within its limit"
+    return Judgement(Act.COMPLETE if last else Act.ADVANCE, because, readings, windows)
+
+
+def _waiting(
+    plan: RolloutPlan, state: State, step: int, minutes: float, windows: int, readings: Iterable[Reading]
+) -> str:
+    asked = plan.steps[step]
+    if state is not State.RUNNING:
+        return f"the rollout is {state}"
+    if minutes < asked.min_minutes:
+        return f"{minutes:.0f} of {asked.min_minutes:g} minutes"
+    if windows < asked.min_windows:
+        return f"{windows} of {asked.min_windows} windows"
+    over = [f"{r.measure} is at {r.ratio:.3f} ×, goes on at {r.limit.go:g} ×" for r in readings if r.ratio > r.limit.go]
+    return "; ".join(over)
+
+
+def _told(reading: Reading) -> str:
+    return (
+        f"{reading.measure} is {reading.cohort_ratio:.2f} × the control's on {reading.cohort}, over the limit of "
+        f"{reading.limit.stop:g} ×; evidence 10^{reading.log_evidence / math.log(10):.1f}, needed "
+        f"10^{reading.log_needed / math.log(10):.1f}"
+    )
+
+
+def _reading(
+    plan: RolloutPlan, measure: Measure, strata: Sequence[Stratum], cohorts: Mapping[str, Sequence[str]]
+) -> Reading:
+    """The evidence of a measure: a third of the weight on all, a third on single SoCs, a third on single models."""
+    limit = plan.limits.of(measure)
+    groups: list[tuple[str, float, Sequence[Stratum]]] = [(ALL, 1 / 3, strata)]
+    for fact, names in cohorts.items():
+        by_name = _grouped(strata, fact)
+        groups += [(f"{fact} {name}", 1 / 3 / len(names), by_name.get(name, ())) for name in names]
+    found = [(name, weight, *_measured(measure, members, limit)) for name, weight, members in groups]
+    evidence = log_mean([log_e for _, _, log_e, _ in found], [weight for _, weight, _, _ in found])
+    cohort, _, _, cohort_ratio = max(found, key=lambda row: row[2] + math.log(row[1]))
+    needed = math.log(len(Measure) / plan.false_stop_rate)
+    return Reading(measure, evidence, needed, cohort, cohort_ratio, found[0][3], limit)
+
+
+def _grouped(strata: Iterable[Stratum], fact: str) -> dict[str, list[Stratum]]:
+    grouped: dict[str, list[Stratum]] = {}
+    for stratum in strata:
+        grouped.setdefault(getattr(stratum, fact), []).append(stratum)
+    return grouped
+
+
+def _measured(measure: Measure, strata: Sequence[Stratum], limit: Limit) -> tuple[float, float]:
+    """(log evidence, estimated ratio) of a measure in a cohort."""
+    if measure in _LEVELS:
+        found = shift([(_level(measure, s.candidate), _level(measure, s.control)) for s in strata])
+        return log_e_of_shift(found, math.log(limit.stop)), math.exp(found.estimate) if found else 1.0
+    failures = [_failures(measure, stratum) for stratum in strata]
+    return log_e_of_failures(failures, limit.stop), rate_ratio(failures)
+
+
+def _level(measure: Measure, seen: Seen) -> Levels:
+    return seen.log_p90 if measure is Measure.P90_LATENCY else seen.log_memory
+
+
+def _failures(measure: Measure, stratum: Stratum) -> Failures:
+    new, old = stratum.candidate, stratum.control
+    if measure is Measure.CRASHES:
+        return Failures(new.crashed, new.starts, old.crashed, old.starts)
+    if measure is Measure.GOLDEN:
+        return Failures(new.wrong, new.windows, old.wrong, old.windows)
+    return Failures(new.failed, new.windows, old.failed, old.windows)

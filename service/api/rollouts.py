@@ -1,0 +1,73 @@
+"""Rollouts: start one, watch it, pause, resume, abort."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Blueprint, jsonify
+from flask.typing import ResponseReturnValue
+from sqlmodel import Session
+
+from policies.errors import InvalidField
+from policies.rollout import BY_PERSONS, parse_rollout_plan
+from service import clock
+from service.api.bodies import note_in, object_body
+from service.api.door import actor
+from service.context import services
+from service.rollouts import start, steer
+from service.store import rollouts
+from service.store.tables import RolloutRow
+
+blueprint = Blueprint("rollouts", __name__, url_prefix="/v1/rollouts")
+PAGE: Final = 100
+
+
+@blueprint.post("")
+def post_rollout() -> ResponseReturnValue:
+    """Begin to roll out what is approved, step by step. Steps and limits have defaults."""
+    raw = object_body("note", "steps", "limits", "false_stop_rate")
+    note = note_in(raw)
+    plan = parse_rollout_plan({name: value for name, value in raw.items() if name != "note"})
+    row = start(services().engine, plan, note, actor().name, clock.now())
+    return jsonify(_shown(row)), 201
+
+
+@blueprint.get("")
+def list_rollouts() -> ResponseReturnValue:
+    """The newest hundred."""
+    with Session(services().engine) as session:
+        return jsonify({"rollouts": [_shown(row) for row in rollouts.newest(session, PAGE)]})
+
+
+@blueprint.get("/<int:number>")
+def get_rollout(number: int) -> ResponseReturnValue:
+    """One rollout: its plan, what the guard made of it last, and what happened."""
+    with Session(services().engine) as session:
+        return jsonify(_shown(rollouts.rollout(session, number)))
+
+
+@blueprint.post("/<int:number>/<act>")
+def act(number: int, act: str) -> ResponseReturnValue:
+    """Pause, resume or abort it. Aborting gives everybody the control again."""
+    taken = next((known for known in BY_PERSONS if known == act), None)
+    if taken is None:
+        raise InvalidField(f"act: one of {', '.join(BY_PERSONS)}", field="act")
+    note = note_in(object_body("note"))
+    return jsonify(_shown(steer(services().engine, number, taken, note, actor().name, clock.now())))
+
+
+def _shown(row: RolloutRow) -> dict[str, Any]:
+    steps = row.plan["steps"]
+    return {
+        "rollout": row.number,
+        "state": row.state,
+        "note": row.note,
+        "author": row.author,
+        "plan": row.plan,
+        "step": row.step,
+        "share_bp": steps[row.step]["share_bp"],
+        "started_at": row.started_at.isoformat(),
+        "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+        "judgement": row.judgement,
+        "timeline": row.timeline,
+    }
