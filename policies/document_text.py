@@ -68,8 +68,6 @@ def _placed(source: Source, text: str) -> PolicyDocument:
         return parse_document(source.value)
     except (InvalidField, ConditionError) as error:
         mark = _mark(source, error.field or "")
-        if mark is None:
-            raise
         whole = mark.key or (mark.line, mark.column)
         line, column = whole if error.line is None else _inside(mark, error, text)
         raise type(error)(
@@ -83,7 +81,7 @@ def _placed(source: Source, text: str) -> PolicyDocument:
         ) from error
 
 
-def _mark(source: Source, field: str) -> Mark | None:
+def _mark(source: Source, field: str) -> Mark:
     """Where the field stands, or the nearest thing around it: a missing field stands nowhere."""
     path: Path = ()
     for name in field.split("."):
@@ -91,7 +89,7 @@ def _mark(source: Source, field: str) -> Mark | None:
             if (*path, key) in source.marks:
                 path = (*path, key)
                 break
-    return source.marks.get(path)
+    return source.marks[path]
 
 
 def _inside(mark: Mark, error: InvalidField | ConditionError, text: str) -> tuple[int, int]:

@@ -27,12 +27,16 @@ _FACTS: Final[Mapping[str, Fact]] = {
     "device_model": "model",
 }
 _LEVEL: Final = "android_sdk_version"
-_MAX_ROWS: Final = 100_000
+MAX_ROWS: Final = 20_000
+MAX_CHARACTERS: Final = 4_000_000
 
 
 def gpu_denies(text: str, *, prefix: str = "gpu-list") -> tuple[Deny, ...]:
     """Denies of `*.gpu` that hold where the list's last word is UNSUPPORTED; raises InvalidField with the line."""
-    entries = list(_entries(text))
+    try:
+        entries = list(_entries(text))
+    except csv.Error as error:  # a cell that never ends
+        raise InvalidField(f"no CSV: {error}", field="rows") from error
     kept: list[PhoneSet] = []
     for place, (phones, status) in enumerate(entries):
         if status == UNSUPPORTED:
@@ -55,12 +59,12 @@ def _deny(name: str, phones: PhoneSet) -> Deny:
 
 
 def _entries(text: str) -> Iterator[tuple[PhoneSet, str]]:
+    if text.count("\n") > MAX_ROWS or len(text) > MAX_CHARACTERS:
+        raise InvalidField(f"over {MAX_ROWS} rows or {MAX_CHARACTERS} characters", field="rows", limit=MAX_ROWS)
     reader = csv.DictReader(io.StringIO(text))
     if reader.fieldnames is None or not {"conditions", "status"} <= set(reader.fieldnames):
         raise InvalidField("the columns are order, conditions and status", field="columns", line=1, column=1)
     for row in reader:
-        if reader.line_num > _MAX_ROWS:
-            raise InvalidField(f"over {_MAX_ROWS} rows", field="rows", limit=_MAX_ROWS)
         if row["status"] not in {SUPPORTED, UNSUPPORTED}:
             raise _wrong(reader.line_num, "status", f"{row['status']!r} is neither {SUPPORTED} nor {UNSUPPORTED}")
         yield _phones(row["conditions"] or "", reader.line_num), row["status"]

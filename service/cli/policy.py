@@ -37,7 +37,7 @@ def _with_denies(file: Path, app: str, document: PolicyDocument) -> PolicyDocume
     if document.app != app:
         raise InvalidField(f"app: the policy is that of {document.app!r}, not of {app!r}", field="app")
     stated = document.model_dump(mode="json", by_alias=True)
-    denies = [deny.model_dump(mode="json") for deny in gpu_denies(file.read_text("utf-8"))]
+    denies = [deny.model_dump(mode="json") for deny in gpu_denies(file.read_text("utf-8", errors="replace"))]
     return parse_document(stated | {"denies": [*stated["denies"], *denies]})
 
 

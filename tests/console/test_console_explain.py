@@ -197,3 +197,22 @@ def test_a_report_over_the_limit_is_refused_at_its_field(client: FlaskClient, de
     status, page = pasted(client, " " * (300 * 1024))
     assert status == 422
     assert "at most 262144 are taken" in page
+
+
+def test_rules_are_shown_with_what_became_of_them(client: FlaskClient, stage: Stage) -> None:
+    rules = [
+        {"id": "by-driver", "when": 'request.driver == "x"', "use": "learned"},
+        {"id": "old", "when": "device.api_level < 9", "use": "learned"},
+        {"id": "gpu-first", "when": "device.api_level >= 9", "use": {"ladder": ["*.gpu"]}},
+    ]
+    stage.add_model(model_spec(), rules=rules)
+    report_id, _ = stage.add_report(report())
+    stage.publish()
+    page = unescape(explained(client, report=report_id))
+    assert "a rule of the policy" in page
+    told = re.findall(r'<th scope="row"><code>([a-z-]+)</code></th><td>(.*?)</td><td>(.*?)</td>', page)
+    assert told == [
+        ("by-driver", "unknown", "unknown: request.driver"),
+        ("old", "not matched", ""),
+        ("gpu-first", "chose", ""),
+    ]

@@ -173,6 +173,16 @@ def test_json_is_read_the_same_way_as_yaml(value: Any) -> None:
         assert as_yaml == as_json
 
 
+def test_json_that_yaml_cannot_read_is_refused_without_a_place() -> None:
+    fault = wrong('{"app": "camera", "denies": [{"id": "d", "arms": ["*"], "reason": "\\ud83d\\ude00", "x": 1}]}', JSON)
+    assert (fault.field, fault.line) == ("denies.0.x", None)
+
+
+def test_what_is_no_utf_8_is_refused() -> None:
+    with pytest.raises(MalformedYaml, match="UTF-8"):
+        parse_document_text(b"app: \xff", media_type=YAML)
+
+
 def test_a_document_written_as_json_is_the_parsed_value() -> None:
     raw = {"app": "camera", "ladder_rungs": 3}
     assert read(json.dumps(raw), JSON) == parse_document(raw)

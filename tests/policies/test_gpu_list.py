@@ -111,6 +111,19 @@ def test_the_denies_say_what_the_last_entry_that_matches_says(
     assert gpu_is_offered(text, one) is (words[-1:] != ["UNSUPPORTED"])
 
 
+def test_levels_that_are_supported_again_leave_the_levels_between_them() -> None:
+    text = (
+        HEAD
+        + "0,gpu_model == mali_g71,UNSUPPORTED\n"
+        + "".join(f"{n},gpu_model == mali_g71 AND android_sdk_version == {n},SUPPORTED\n" for n in (10, 12))
+    )
+    assert [deny.when for deny in gpu_denies(text)] == [
+        "device.api_level <= 9",
+        "device.api_level == 11",
+        "device.api_level >= 13",
+    ]
+
+
 def test_entries_that_differ_in_one_name_become_one_deny() -> None:
     text = HEAD + "".join(f"{n},gpu_model == mali_g{n} AND android_sdk_version <= 28,UNSUPPORTED\n" for n in range(9))
     [one] = gpu_denies(text)
@@ -128,6 +141,8 @@ def test_entries_that_differ_in_one_name_become_one_deny() -> None:
         (HEAD + "0,android_sdk_version >= new,SUPPORTED\n", "conditions", 2),
         (HEAD + "0,gpu_model >= x,SUPPORTED\n", "conditions", 2),
         (HEAD + "0,,SUPPORTED\n", "conditions", 2),
+        (HEAD + '0,"gpu_model == ' + "x" * 200_000 + '",SUPPORTED\n', "rows", None),
+        (HEAD + "\n" * 20_001, "rows", None),
     ],
 )
 def test_what_is_no_such_list_is_refused_with_its_line(text: str, field: str, line: int) -> None:

@@ -183,6 +183,17 @@ def test_a_deny_by_operation_asks_what_the_driver_was_measured_to_take() -> None
     assert NPU in decided(denies=(needs,), phone=silent).arms
 
 
+def test_a_rule_asks_whether_any_accelerator_takes_an_operation() -> None:
+    takes = rule("takes", 'supports("CONV_2D", "TENSOR_FLOAT32")', {"ladder": ["*.gpu"]})
+    refuses = rule("refuses", '!supports("CONV_2D", "TENSOR_FLOAT16")', {"ladder": ["*.cpu"]})
+    assert decided(takes).plans[0].by == "takes"
+    assert decided(refuses).plans[0].by == "refuses"
+    silent = {**EDGETPU, "name": "mtk-neuron", "supports": None}
+    unsure = make_fingerprint(nnapi=nnapi(EDGETPU, silent))
+    assert decided(takes, phone=unsure).plans[0].by == "takes"
+    assert fates(decided(refuses, phone=unsure)) == {"refuses": Fate.UNKNOWN}
+
+
 def test_of_several_denies_the_narrowest_is_named_and_a_condition_narrows() -> None:
     wide, by_soc = deny("a-wide", "*.nnapi.*"), deny("b-soc", "*.nnapi.*", cohort={"socs": ["Tensor G4"]})
     narrow = by_soc | {"id": "c-when", "when": "device.api_level >= 30"}
