@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo serve test check bench soak probe test-probe docs lock clean
+.PHONY: help setup demo serve test check bench soak probe test-probe java test-java docs lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -49,6 +49,13 @@ test-probe: setup probe ## Test the probe as built, with sanitizers, and on 64-b
 	for preset in host sanitize aarch64; do $(BIN)/python -m pytest tests/probe --probe-preset $$preset || exit; done
 	@$(BIN)/python -m tests.probe.stopwatch
 
+java: ## Build the Java SDK as a jar (needs a JDK)
+	client_sdk/java/build.sh
+
+test-java: setup ## Test the Java SDK: JUnit, then with the probe against the real server
+	@tests/java/junit.sh
+	$(BIN)/python -m pytest tests/java
+
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help
 
@@ -56,4 +63,4 @@ lock: ## Resolve requirements.lock anew, with hashes and without addresses of in
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
 clean: ## Remove what was made here
-	rm -rf client_sdk/probe/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data
+	rm -rf client_sdk/probe/build client_sdk/java/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data

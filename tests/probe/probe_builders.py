@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-CAPTURES = Path(__file__).parents[2] / "client_sdk" / "probe" / "tests" / "captures"
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "client_sdk" / "probe"
+CAPTURES = SOURCE / "tests" / "captures"
+# What each preset needs on the machine.
+TOOLS = {
+    "host": ("cmake", "c++"),
+    "sanitize": ("cmake", "c++"),
+    "aarch64": ("cmake", "aarch64-linux-gnu-g++", "qemu-aarch64"),
+}
 
 INT8 = "TENSOR_QUANT8_ASYMM TENSOR_QUANT8_ASYMM_SIGNED TENSOR_QUANT8_SYMM_PER_CHANNEL"
 FLOAT = "TENSOR_FLOAT32 TENSOR_FLOAT16"
@@ -78,3 +88,14 @@ class BuiltProbe:
         """The same, read."""
         report: dict[str, Any] = json.loads(self.report_bytes(said, **options))
         return report
+
+
+def build_probe(preset: str, work: Path) -> BuiltProbe:
+    """A build by preset, brought up to date; skips where this machine lacks the tools."""
+    missing = [tool for tool in TOOLS[preset] if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"the probe cannot be built here: no {', '.join(missing)}")
+    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, "--parallel", "2"]):
+        done = subprocess.run(command, check=False, cwd=SOURCE, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return BuiltProbe(SOURCE / "build" / preset, preset == "aarch64", work)

@@ -7,6 +7,8 @@
 #ifndef NNFLEET_PROBE_H
 #define NNFLEET_PROBE_H
 
+#define NNFLEET_PROBE_API __attribute__((visibility("default")))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,12 +33,12 @@ typedef struct {
 } nnfleet_probe_options;
 
 /* The report, to be freed with nnfleet_probe_free; NULL unless *status is NNFLEET_PROBE_OK. `status` may be NULL. */
-char* nnfleet_probe_report(const nnfleet_probe_options* options, nnfleet_probe_status* status);
+NNFLEET_PROBE_API char* nnfleet_probe_report(const nnfleet_probe_options* options, nnfleet_probe_status* status);
 
-void nnfleet_probe_free(char* report);
+NNFLEET_PROBE_API void nnfleet_probe_free(char* report);
 
 /* The probe's own version, as in the report. Never freed. */
-const char* nnfleet_probe_version(void);
+NNFLEET_PROBE_API const char* nnfleet_probe_version(void);
 
 #ifdef __cplusplus
 }

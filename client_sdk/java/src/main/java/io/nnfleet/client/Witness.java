@@ -1,0 +1,15 @@
+package io.nnfleet.client;
+
+import java.util.List;
+
+/** Told about every start before it is made and every end after it; keeps what must survive a crash. */
+interface Witness {
+    /** True where a rung is to be passed over. */
+    boolean excludes(Rung rung);
+
+    /** Called before the runner is. What it writes is all that is left if the process dies now. */
+    void starting(Rung rung, List<String> passedOver);
+
+    /** Called after the session is closed. {@code fell} says that the walk goes one rung down. */
+    void ended(Rung rung, Window window, boolean fell);
+}
