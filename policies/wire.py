@@ -36,11 +36,16 @@ def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_a
         "app": decision.app,
         "release": release,
         "issued_at": _rfc3339(issued_at),
-        "expires_at": _rfc3339(issued_at + timedelta(seconds=document.valid_s)),
+        "expires_at": expires_at(document, issued_at),
         "models": {d.model.name: _model(d, decision.fingerprint) for d in decision.models},
         "telemetry": {"sample": document.telemetry.sample, "flush_s": document.telemetry.flush_s},
         "advice": list(decision.advice),
     }
+
+
+def expires_at(document: PolicyDocument, issued_at: datetime) -> str:
+    """When a document issued then stops being valid (RFC 3339, UTC)."""
+    return _rfc3339(issued_at + timedelta(seconds=document.valid_s))
 
 
 def _rfc3339(moment: datetime) -> str:

@@ -40,6 +40,7 @@ RELEASE: Final = Access(Scope.MANAGE, Role.APPROVER, every_app=True)
 ACCESS: Final[Mapping[str, Access]] = {
     "health.healthz": OPEN,
     "health.readyz": OPEN,
+    "health.signing_keys": OPEN,
     "openapi.openapi": OPEN,
     "devices.decision": LOOKUP,
     "devices.put_report": LOOKUP,

@@ -26,9 +26,11 @@ from service.console import pages
 from service.context import Services
 from service.intake.intake import Intake
 from service.keyring import KeyRing
+from service.local_copy import LocalCopy
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
+from service.signing import SigningKeys
 from service.store.engine import make_engine
 
 
@@ -36,7 +38,9 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     """The Flask application. It does not follow releases by itself: `service.wsgi` starts that in each worker."""
     app = Flask(__name__, static_folder=None)
     shared_engine = engine or make_engine(settings)
-    lookup = Lookup(shared_engine, settings.lookup_cache_bytes)
+    keys = SigningKeys.read(settings.signing_keys) if settings.signing_keys else None
+    local = LocalCopy(settings.local_folder) if settings.local_folder else None
+    lookup = Lookup(shared_engine, settings.lookup_cache_bytes, keys, local)
     app.extensions["nnfleet"] = Services(
         shared_engine,
         settings,
@@ -44,6 +48,8 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         PastReleases(shared_engine),
         Intake.of(shared_engine, settings),
         KeyRing(shared_engine, settings.manage_token),
+        keys,
+        local,
     )
     for module in (
         devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, rollouts, audit, watch,

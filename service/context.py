@@ -9,14 +9,19 @@ from sqlalchemy import Engine
 
 from service.intake.intake import Intake
 from service.keyring import KeyRing
+from service.local_copy import LocalCopy
 from service.lookup import Lookup
 from service.past_releases import PastReleases
 from service.settings import Settings
+from service.signing import SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it, what takes telemetry, and keys."""
+    """Engine, settings, the live release of this worker and those before it, what takes telemetry, and API keys.
+
+    `signing_keys`, `local`: what signs decisions, and the host's copy of the release, where the settings name them.
+    """
 
     engine: Engine
     settings: Settings
@@ -24,6 +29,8 @@ class Services:
     past_releases: PastReleases
     intake: Intake
     keyring: KeyRing
+    signing_keys: SigningKeys | None
+    local: LocalCopy | None
 
 
 def services() -> Services:

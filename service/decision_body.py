@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from policies.decide import Decision, decide
 from policies.errors import UnknownApp
 from policies.fingerprint import Fingerprint
 from policies.staging import staged
-from policies.wire import encoded, to_wire
+from policies.wire import encoded, expires_at, to_wire
+from service.decision_file import SignedBody
 from service.release_content import ReleaseContent
+from service.signing import SigningKeys
 
 
 def decision(content: ReleaseContent, app: str, facts: Fingerprint) -> Decision:
@@ -27,6 +30,18 @@ def decision_body(content: ReleaseContent, app: str, facts: Fingerprint) -> byte
     if stage is None or app not in stage.candidate.documents:
         return encoded(control)
     return encoded(staged(control, _document(stage.candidate, app, facts), stage.share_bp))
+
+
+def signed_body(
+    content: ReleaseContent, app: str, report_id: str, facts: Fingerprint, keys: SigningKeys | None
+) -> SignedBody:
+    """The document for a report, signed where the installation has keys; raises UnknownApp."""
+    body = decision_body(content, app, facts)
+    digest = sha256(body).hexdigest()
+    if keys is None:
+        return SignedBody(body, digest, "")
+    expiry = expires_at(content.documents[app], content.published_at)
+    return SignedBody(body, digest, keys.sign(report_id, digest, content.number, expiry))
 
 
 def _document(content: ReleaseContent, app: str, facts: Fingerprint) -> dict[str, Any]:

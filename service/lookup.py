@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
@@ -13,47 +12,49 @@ from sqlmodel import Session
 from policies.errors import UnknownApp, UnknownRelease, UnknownReport
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
-from service.decision_body import decision_body
+from service.answer import Answer, answer_of
+from service.decision_body import signed_body
+from service.decision_file import DecisionFile
+from service.local_copy import LocalCopy
 from service.release_content import ReleaseContent
 from service.releases import load
+from service.signing import SigningKeys
 from service.store import reports
 
-CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=86400, stale-if-error=604800"
-OVERHEAD_BYTES: Final = 600
+OVERHEAD_BYTES: Final = 1_200
 """What an entry costs beside its body: keys, headers, the dictionary. Measured with tracemalloc, rounded up."""
 
-FINGERPRINTS_KEPT: Final = 2_048
+FINGERPRINTS_KEPT: Final = 512
 """Fingerprints a worker remembers from release to release, some 20 kB each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A decision document as it goes out: with `headers`, or only with `validators` where the client has it.
-
-    `etag` is strong: a digest of the bytes.
-    """
-
-    body: bytes
-    etag: str
-    headers: tuple[tuple[str, str], ...]
-    validators: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
 class _Live:
-    """One release and the answers computed for it. Replaced whole, never changed to another release."""
+    """One release, the answers computed for it, and the file of those that were ready before they were asked for.
+
+    Replaced whole, never changed to another release.
+    """
 
     content: ReleaseContent
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
     size_bytes: int = 0
+    file: DecisionFile | None = None
 
 
 class Lookup:
-    """The decisions of the live release. Threads share it; `swap` is one assignment, so no answer mixes releases."""
+    """The decisions of the live release. Threads share it; `swap` is one assignment, so no answer mixes releases.
 
-    def __init__(self, engine: Engine, cache_bytes: int) -> None:
+    `cache_bytes` bounds what a worker keeps in its own memory. `local`: where ready decisions come from and what was not
+    ready is noted; without it every worker computes for itself.
+    """
+
+    def __init__(
+        self, engine: Engine, cache_bytes: int, keys: SigningKeys | None = None, local: LocalCopy | None = None
+    ) -> None:
         self._engine = engine
         self._cache_bytes = cache_bytes
+        self._keys = keys
+        self._local = local
         self._live: _Live | None = None
         # A report never changes: its fingerprint outlives releases.
         self._fingerprints: dict[str, Fingerprint] = {}
@@ -76,10 +77,25 @@ class Lookup:
         with self._changing:
             self._live = _Live(content)
 
+    def adopt(self, file: DecisionFile) -> None:
+        """Take ready decisions from this file, where it follows the live release."""
+        with self._changing:
+            live = self._live
+            if live is not None and file.release == live.content.number:
+                self._live = _Live(live.content, file=file)
+
     def hit(self, app: str, report_id: str) -> Answer | None:
         """The answer if it is ready."""
         live = self._live
-        return live.answers.get((app, report_id)) if live else None
+        if live is None:
+            return None
+        known = live.answers.get((app, report_id))
+        if known is not None or live.file is None:
+            return known
+        stored = live.file.get(app, report_id)
+        if stored is None:
+            return None
+        return answer_of(stored.body, stored.body_sha256, stored.signature, app, live.content.number)
 
     def answer(self, app: str, report_id: str) -> Answer:
         """The answer, computed where it is not ready yet.
@@ -90,9 +106,11 @@ class Lookup:
         if ready is not None:
             return ready
         live = self._live or self._first()
-        made = _answer(live.content, app, self.fingerprint_of(report_id, live.content, app))
-        self._keep(live, (app, report_id), made)
-        return made
+        facts = self.fingerprint_of(report_id, live.content, app)
+        made = signed_body(live.content, app, report_id, facts, self._keys)
+        answer = answer_of(made.body, made.body_sha256, made.signature, app, live.content.number)
+        self._keep(live, (app, report_id), answer)
+        return answer
 
     def _first(self) -> _Live:
         """The newest release, for a worker that is asked before it has heard of any."""
@@ -126,7 +144,7 @@ class Lookup:
         return facts
 
     def _keep(self, live: _Live, key: tuple[str, str], made: Answer) -> None:
-        """Remember the answer; the longest kept ones leave when the bound is reached."""
+        """Remember the answer, and that it was not ready; the longest kept ones leave when the bound is reached."""
         with self._changing:
             if key in live.answers:  # another thread computed the same bytes meanwhile
                 return
@@ -135,23 +153,5 @@ class Lookup:
             while live.size_bytes > self._cache_bytes and len(live.answers) > 1:
                 oldest = next(iter(live.answers))
                 live.size_bytes -= len(live.answers.pop(oldest).body) + OVERHEAD_BYTES
-
-
-def _answer(content: ReleaseContent, app: str, facts: Fingerprint) -> Answer:
-    body = decision_body(content, app, facts)
-    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    validators = (("ETag", etag), ("Cache-Control", CACHE_CONTROL))
-    headers = (
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        *validators,
-        ("Surrogate-Key", f"release-{content.number} app-{app}"),
-    )
-    return Answer(body, etag, headers, validators)
-
-
-def not_modified(if_none_match: str, etag: str) -> bool:
-    """Whether a client's `If-None-Match` (a list, weak forms, or `*`) names this entity."""
-    if if_none_match.strip() == "*":
-        return True
-    return any(tag.strip().removeprefix("W/") == etag for tag in if_none_match.split(","))
+        if self._local is not None:
+            self._local.note_asked(*key)

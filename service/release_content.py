@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -74,6 +74,31 @@ class ReleaseContent:
             return cls(number, published_at, documents, by_app, raw["rankings"], {one.app: one for one in flags})
         except (KeyError, TypeError, zstandard.ZstdError) as error:
             raise ValueError(f"release {number} cannot be read: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRelease:
+    """A release as it is stored: its content, compressed, and the quarantines it stands under.
+
+    In a rollout `candidate` is the content, compressed too, that `share_bp` of 10,000 units get.
+    """
+
+    number: int
+    published_at: datetime
+    content: bytes
+    quarantines: Sequence[Mapping[str, Any]]
+    candidate: bytes | None = None
+    share_bp: int | None = None
+
+    def unpacked(self) -> ReleaseContent:
+        """What decisions are made from; raises ValueError where this installation cannot read it."""
+        control = self._parsed(self.content)
+        if self.candidate is None or self.share_bp is None:
+            return control
+        return replace(control, staged=Staged(self._parsed(self.candidate), self.share_bp))
+
+    def _parsed(self, content: bytes) -> ReleaseContent:
+        return ReleaseContent.from_bytes(self.number, self.published_at, content, self.quarantines)
 
 
 def readable(content: bytes, quarantines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from typing import Protocol
 
 import psycopg
 import structlog
@@ -12,43 +11,51 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from service.release_content import ReleaseContent, Staged
+from service.release_content import PackedRelease, ReleaseContent
 from service.settings import Settings
 from service.store import releases
-from service.store.tables import ReleaseRow
 
 log = structlog.get_logger(__name__)
 
 
 def load(engine: Engine, number: int | None = None) -> ReleaseContent | None:
     """The newest release, or the one of that number; None where there is none."""
+    packed = _packed(engine, number)
+    return packed.unpacked() if packed else None
+
+
+def _packed(engine: Engine, number: int | None) -> PackedRelease | None:
     with Session(engine) as session:
         wanted = releases.newest_number(session) if number is None else number
         row = releases.release(session, wanted) if wanted is not None else None
         if row is None:
             return None
-        control = _parsed(session, row, row.content_sha256)
-        if row.candidate_sha256 is None or row.share_bp is None:
-            return control
-        return replace(control, staged=Staged(_parsed(session, row, row.candidate_sha256), row.share_bp))
+        content = releases.content(session, row.content_sha256)
+        candidate = releases.content(session, row.candidate_sha256) if row.candidate_sha256 else None
+        return PackedRelease(row.number, row.published_at, content, row.quarantines, candidate, row.share_bp)
 
 
-def _parsed(session: Session, row: ReleaseRow, sha256: str) -> ReleaseContent:
-    content = releases.content(session, sha256)
-    return ReleaseContent.from_bytes(row.number, row.published_at, content, row.quarantines)
+class Follower(Protocol):
+    """Who wants to know of releases. Called from the watcher's thread."""
+
+    def released(self, content: ReleaseContent, packed: PackedRelease) -> None:
+        """A release has gone live; `packed` is what it was read from."""
+
+    def woken(self) -> None:
+        """The watcher has looked once more, whether there was news or not."""
 
 
 class ReleaseWatcher:
-    """A thread that hands every new release to `swap`. Starts in the worker, never in the master: threads do not fork.
+    """A thread that tells of every new release. Starts in the worker, never in the master: threads do not fork.
 
     It LISTENs, and asks for the newest number at every wake and at least every `watch_interval_s`: a notice that gets
     lost costs that long. A database that is down costs nothing but news: the last release goes on being served.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, swap: Callable[[ReleaseContent], None]) -> None:
+    def __init__(self, engine: Engine, settings: Settings, follower: Follower) -> None:
         self._engine = engine
         self._settings = settings
-        self._swap = swap
+        self._follower = follower
         self._current = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="release-watcher", daemon=True)
@@ -59,6 +66,7 @@ class ReleaseWatcher:
             self._look()
         except (SQLAlchemyError, ValueError) as error:
             log.warning("release-watch-interrupted", error=str(error))
+        self._follower.woken()
         self._thread.start()
 
     def stop(self) -> None:
@@ -73,6 +81,7 @@ class ReleaseWatcher:
             except (psycopg.Error, SQLAlchemyError, ValueError) as error:
                 # A ValueError: content that this installation cannot read, from a newer one. The last release goes on.
                 log.warning("release-watch-interrupted", error=str(error))
+                self._follower.woken()
                 self._stopping.wait(self._settings.watch_interval_s)
 
     def _follow(self) -> None:
@@ -83,6 +92,7 @@ class ReleaseWatcher:
             while not self._stopping.is_set():
                 # Read after LISTEN and after every wake: a release between the two would be missed otherwise.
                 self._look()
+                self._follower.woken()
                 for _ in connection.notifies(timeout=self._settings.watch_interval_s, stop_after=1):
                     pass
 
@@ -91,8 +101,8 @@ class ReleaseWatcher:
             newest = releases.newest_number(session)
         if newest is None or newest <= self._current:
             return
-        content = load(self._engine, newest)
-        if content is not None:
-            self._swap(content)
+        packed = _packed(self._engine, newest)
+        if packed is not None:
+            self._follower.released(packed.unpacked(), packed)
             self._current = newest
             log.info("release-live", release=newest)

@@ -19,13 +19,14 @@ class Settings:
     `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
     its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound.
     `retention_days`: how long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
-    `require_keys`: whether devices need an API key. The database's URL and the token are secrets: they stay out of `repr`.
+    `require_keys`: whether devices need an API key. `signing_keys`: a file of the keys that decisions are signed with, None
+    signs nothing; `local_folder`: where this host keeps the live release and ready decisions, None for nowhere. The database's URL and the token are secrets: they stay out of `repr`.
     """
 
     database_url: str = field(repr=False)
     manage_token: str | None = field(default=None, repr=False)
     pool_size: int = 8
-    lookup_cache_bytes: int = 256 * 1024 * 1024
+    lookup_cache_bytes: int = 16 * 1024 * 1024
     watch_interval_s: float = 0.5
     log_level: str = "info"
     most_database_bytes: int = 0
@@ -34,6 +35,8 @@ class Settings:
     retention_days: int = 90
     lake_url: str | None = None
     require_keys: bool = False
+    signing_keys: Path | None = None
+    local_folder: Path | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -43,7 +46,7 @@ class Settings:
             database_url=env["NNFLEET_DATABASE_URL"],
             manage_token=env.get("NNFLEET_MANAGE_TOKEN") or None,
             pool_size=int(env.get("NNFLEET_POOL_SIZE", "8")),
-            lookup_cache_bytes=int(env.get("NNFLEET_LOOKUP_CACHE_BYTES", str(256 * 1024 * 1024))),
+            lookup_cache_bytes=int(env.get("NNFLEET_LOOKUP_CACHE_BYTES", str(16 * 1024 * 1024))),
             watch_interval_s=float(env.get("NNFLEET_WATCH_INTERVAL_S", "0.5")),
             log_level=env.get("NNFLEET_LOG_LEVEL", "info"),
             most_database_bytes=int(env.get("NNFLEET_MOST_DATABASE_BYTES", "0")),
@@ -52,6 +55,8 @@ class Settings:
             lake_url=env.get("NNFLEET_LAKE_URL") or None,
             report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
             require_keys=_switch(env.get("NNFLEET_REQUIRE_KEYS", "false")),
+            signing_keys=_path(env.get("NNFLEET_SIGNING_KEYS")),
+            local_folder=_path(env.get("NNFLEET_LOCAL_FOLDER")),
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -68,8 +73,17 @@ class Settings:
             "NNFLEET_RETENTION_DAYS": str(self.retention_days),
             "NNFLEET_REQUIRE_KEYS": str(self.require_keys),
         }
-        optional = {"NNFLEET_MANAGE_TOKEN": self.manage_token, "NNFLEET_LAKE_URL": self.lake_url}
-        return values | {name: value for name, value in optional.items() if value}
+        optional = {
+            "NNFLEET_MANAGE_TOKEN": self.manage_token,
+            "NNFLEET_LAKE_URL": self.lake_url,
+            "NNFLEET_SIGNING_KEYS": self.signing_keys,
+            "NNFLEET_LOCAL_FOLDER": self.local_folder,
+        }
+        return values | {name: str(value) for name, value in optional.items() if value}
+
+
+def _path(stated: str | None) -> Path | None:
+    return Path(stated) if stated else None
 
 
 def _switch(word: str) -> bool:
@@ -102,3 +116,8 @@ def state_folder() -> Path:
 def stated_manage_token() -> str | None:
     """The management token an operator named, or None."""
     return os.environ.get("NNFLEET_MANAGE_TOKEN") or None
+
+
+def stated_signing_keys() -> Path | None:
+    """The file of signing keys an operator named, or None."""
+    return _path(os.environ.get("NNFLEET_SIGNING_KEYS"))

@@ -1,4 +1,4 @@
-"""What gunicorn serves: the fast lane, Flask behind it, and in each worker a thread that follows releases.
+"""What the web server serves: the fast lane, Flask behind it, and in each worker a thread that follows releases.
 
 Loaded by the worker, never preloaded by the master: neither threads nor database connections survive a fork.
 """
@@ -11,11 +11,41 @@ from service import logs
 from service.app import create_app
 from service.context import Services
 from service.fast_lane import FastLane
+from service.local_copy import LocalCopy
+from service.lookup import Lookup
+from service.release_content import PackedRelease, ReleaseContent
 from service.releases import ReleaseWatcher
 from service.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
+
+
+class LookupFollower:
+    """Keeps a lookup on the newest release, and the host's copy of it up to date."""
+
+    def __init__(self, lookup: Lookup, local: LocalCopy | None) -> None:
+        self._lookup = lookup
+        self._local = local
+
+    def start_from_copy(self) -> None:
+        """Serve what this host kept, until the database says what is newest: it may be away."""
+        kept = self._local.release() if self._local else None
+        if kept is not None:
+            self._lookup.swap(kept)
+
+    def released(self, content: ReleaseContent, packed: PackedRelease) -> None:
+        """Serve the release, keep it."""
+        if self._lookup.release != content.number:
+            self._lookup.swap(content)
+        if self._local is not None:
+            self._local.keep_release(packed)
+
+    def woken(self) -> None:
+        """Take the ready decisions, where new ones are there for the release that is served."""
+        file = self._local.new_decisions(self._lookup.release) if self._local else None
+        if file is not None:
+            self._lookup.adopt(file)
 
 
 def make_application() -> WSGIApplication:
@@ -24,6 +54,8 @@ def make_application() -> WSGIApplication:
     logs.configure(settings.log_level)
     flask = create_app(settings)
     shared: Services = flask.extensions["nnfleet"]
-    ReleaseWatcher(shared.engine, settings, shared.lookup.swap).start()
+    follower = LookupFollower(shared.lookup, shared.local)
+    follower.start_from_copy()
+    ReleaseWatcher(shared.engine, settings, follower).start()
     # The fast lane asks nobody who they are: where devices need keys, every request goes through the door.
     return flask.wsgi_app if settings.require_keys else FastLane(shared.lookup, flask)

@@ -11,8 +11,9 @@ import typer
 
 from policies.errors import NnfleetError
 from policies.vocabulary import ThermalStatus, Workload
-from service.cli import groups
+from service.cli import groups, signing
 from service.cli.options import DataFolder, Json
+from service.server import WebServer
 
 app = typer.Typer(
     name="nnfleet",
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.add_typer(groups.keys, name="key")
 app.add_typer(groups.audit, name="audit")
 app.add_typer(groups.policy, name="policy")
+app.add_typer(signing.app, name="signing-key")
 
 
 @app.command()
@@ -32,12 +34,14 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    server: Annotated[WebServer, typer.Option(help="granian needs the extra `fast`.")] = WebServer.GUNICORN,
     data: DataFolder = None,
 ) -> None:
     """Serve the HTTP API and the console; starts an embedded PostgreSQL where no database is named."""
     from service.cli.serve import serve as run
 
-    run(host, port, workers, data)
+    if not run(host, port, workers, data, server):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -5,39 +5,68 @@ from __future__ import annotations
 import secrets
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
+import structlog
 import typer
+from sqlalchemy.exc import OperationalError
 
-from service.server import running_server
+from service.local_copy import LocalCopy
+from service.server import Running, WebServer, running_processes
 from service.settings import Settings, process_settings, state_folder, stated_manage_token
+from service.signing import kept_keys
 from service.store import schema
 from service.store.embedded import database
 from service.store.engine import make_engine
 
+log = structlog.get_logger(__name__)
 
-def serve(host: str, port: int, workers: int, data: Path | None) -> None:
-    """Run until interrupted. The management token is the one stated, else one kept in the data folder."""
+_WATCH_S = 1.0
+
+
+def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer) -> bool:
+    """Run until interrupted; False where the server ended by itself.
+
+    The management token and the signing keys are those stated, else those kept in the data folder.
+    """
     folder = data or state_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with database(folder / "postgresql") as url:
         token = stated_manage_token() or _kept_token(folder / "manage-token")
-        settings = process_settings(url, token)
-        _migrate(settings)
-        with running_server(settings, host=host, port=port, workers=workers) as address:
-            typer.echo(f"nnfleet serves on {address}, console {address}/console/")
+        stated = process_settings(url, token)
+        keys = stated.signing_keys or folder / "signing-keys.json"
+        kid = kept_keys(keys).signing_kid
+        settings = replace(stated, signing_keys=keys, local_folder=stated.local_folder or folder / "local")
+        _migrate_unless_away(settings)
+        with running_processes(settings, host=host, port=port, workers=workers, kind=kind) as running:
+            typer.echo(f"nnfleet serves on {running.url}, console {running.url}/console/")
             typer.echo(
                 f"management token: {'from NNFLEET_MANAGE_TOKEN' if stated_manage_token() else folder / 'manage-token'}"
             )
-            wait_for_interrupt()
+            typer.echo(f"decisions are signed by key {kid}, see {running.url}/.well-known/jwks.json")
+            return _until_interrupted(running)
 
 
 def wait_for_interrupt() -> None:
     """Return on the first SIGINT or SIGTERM."""
+    _interrupted().wait()
+
+
+def _interrupted() -> threading.Event:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    stop.wait()
+    return stop
+
+
+def _until_interrupted(running: Running) -> bool:
+    stop = _interrupted()
+    while not stop.wait(_WATCH_S):
+        if running.died():
+            log.error("server-ended", codes=[process.poll() for process in running.processes])
+            return False
+    return True
 
 
 def migrate(data: Path | None) -> None:
@@ -51,6 +80,16 @@ def _migrate(settings: Settings) -> None:
     engine = make_engine(settings)
     schema.upgrade(engine)
     engine.dispose()
+
+
+def _migrate_unless_away(settings: Settings) -> None:
+    """A host that kept a release serves it while the database is away, also after a restart."""
+    try:
+        _migrate(settings)
+    except OperationalError:
+        if settings.local_folder is None or LocalCopy(settings.local_folder).release() is None:
+            raise
+        log.warning("database-away", serving="the release this host kept")
 
 
 def _kept_token(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
@@ -32,6 +33,12 @@ def store_report(
 def report_body(session: Session, report_id: str) -> bytes | None:
     """The exact bytes of a report, or None where it was never uploaded."""
     return session.exec(select(ReportRow.body).where(ReportRow.report_id == report_id)).first()
+
+
+def report_bodies(session: Session, report_ids: Collection[str]) -> dict[str, bytes]:
+    """report_id → the exact bytes, of those that are stored."""
+    rows = session.exec(select(ReportRow.report_id, ReportRow.body).where(col(ReportRow.report_id).in_(report_ids)))
+    return dict(rows.all())
 
 
 def classes_of(session: Session, report_ids: set[str]) -> dict[str, tuple[str, bool]]:

@@ -87,7 +87,7 @@ def test_everything_is_installed_by_hash_or_without_an_index() -> None:
                 assert re.search(r"--require-hashes|--no-index|--no-build-isolation", install[1]), install
 
 
-@pytest.mark.parametrize("extras", [["service"], ["service", "ml", "sdk"]])
+@pytest.mark.parametrize("extras", [["service", "fast"], ["service", "fast", "ml", "sdk"]])
 def test_the_lock_holds_what_an_image_names_and_no_image_names_a_tool_of_the_desk(extras: list[str]) -> None:
     assert f"deploy/extras.py {' '.join(extras)} >" in DOCKERFILE
     run = [sys.executable, str(ROOT / "deploy" / "extras.py"), *extras]
@@ -135,6 +135,6 @@ def test_the_cache_stands_in_front_of_the_service_of_the_containers() -> None:
     config = text("deploy/nginx.conf")
     assert re.search(r"upstream nnfleet \{\s*server service:8080;", config)
     assert config.count("{") == config.count("}") + config.count("${") - len(re.findall(r"\$\{\w+\}", config))
-    stale_s = int(re.search(r"stale-if-error=(\d+)", text("service/lookup.py"))[1])  # type: ignore[index]
+    stale_s = int(re.search(r"stale-if-error=(\d+)", text("service/answer.py"))[1])  # type: ignore[index]
     inactive_d = int(re.search(r"inactive=(\d+)d", config)[1])  # type: ignore[index]
     assert inactive_d * 86_400 > stale_s

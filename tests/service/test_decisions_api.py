@@ -16,8 +16,9 @@ from werkzeug.test import Client
 
 from policies.report import report_id
 from service import lookup as lookups
+from service.answer import CACHE_CONTROL
 from service.fast_lane import FastLane
-from service.lookup import CACHE_CONTROL, Lookup
+from service.lookup import Lookup
 from service.releases import ReleaseWatcher, load
 from service.settings import Settings
 
@@ -205,13 +206,17 @@ def test_a_watcher_follows_every_release_and_stops(engine: Engine, settings: Set
     seen: list[int] = []
     heard = threading.Condition()
 
-    def swap(content: Any) -> None:
-        with heard:
-            seen.append(content.number)
-            heard.notify_all()
+    class Hearing:
+        def released(self, content: Any, packed: bytes) -> None:
+            with heard:
+                seen.append(content.number)
+                heard.notify_all()
+
+        def woken(self) -> None:
+            return None
 
     operator.publish()
-    watcher = ReleaseWatcher(engine, settings, swap)
+    watcher = ReleaseWatcher(engine, settings, Hearing())
     watcher.start()
     operator.publish("second")
     with heard:

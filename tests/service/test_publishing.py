@@ -20,6 +20,7 @@ from sqlmodel import Session
 from service import clock
 from service.lookup import Lookup
 from service.publishing import publish
+from service.release_content import PackedRelease, ReleaseContent
 from service.releases import ReleaseWatcher, load
 from service.settings import Settings
 from service.store import releases
@@ -127,6 +128,19 @@ def test_a_release_that_cannot_be_read_says_so(engine: Engine, content: bytes) -
         load(engine)
 
 
+class Hearing:
+    """A follower that writes down what it hears."""
+
+    def __init__(self, seen: list[int]) -> None:
+        self.seen = seen
+
+    def released(self, content: ReleaseContent, packed: PackedRelease) -> None:
+        self.seen.append(content.number)
+
+    def woken(self) -> None:
+        return None
+
+
 @pytest.mark.parametrize("first", [True, False], ids=["at the start", "later"])
 def test_a_watcher_outlives_a_release_it_cannot_read(
     engine: Engine, settings: Settings, operator: Operator, first: bool
@@ -135,7 +149,7 @@ def test_a_watcher_outlives_a_release_it_cannot_read(
     seen: list[int] = []
     operator.publish("good")
     quick = replace(settings, watch_interval_s=0.05)
-    watcher = ReleaseWatcher(engine, quick, lambda release: seen.append(release.number))
+    watcher = ReleaseWatcher(engine, quick, Hearing(seen))
     if first:
         store(engine, content)
         watcher.start()

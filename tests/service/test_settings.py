@@ -17,6 +17,7 @@ URL = "postgresql://db.example/nnfleet"
     [
         Settings(URL),
         Settings(URL, "secret", pool_size=3, lookup_cache_bytes=17, watch_interval_s=0.25, log_level="error"),
+        Settings(URL, signing_keys=Path("/keys.json"), local_folder=Path("/srv/local")),
     ],
 )
 def test_a_child_process_is_set_up_as_its_parent(settings: Settings) -> None:
@@ -65,3 +66,8 @@ def test_the_token_is_the_one_an_operator_named(
 ) -> None:
     monkeypatch.setenv("NNFLEET_MANAGE_TOKEN", stated)
     assert stated_manage_token() == token
+
+
+def test_settings_that_are_printed_tell_no_secret() -> None:
+    shown = repr(Settings("postgresql://user:hidden@db.example/nnfleet", manage_token="also hidden"))
+    assert "hidden" not in shown
