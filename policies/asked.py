@@ -11,8 +11,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from policies.vocabulary import ThermalStatus, Workload
 
 MAX_UNIT_CHARACTERS = 128
-UnitId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_UNIT_CHARACTERS)]
-
+PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+"""Without control characters: every client refuses a unit id with one."""
+UnitId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_UNIT_CHARACTERS, pattern=PRINTABLE)]
 MAX_FACTS = 64
 MAX_FACT_NAME = 128
 MAX_FACT_CHARACTERS = 1_024

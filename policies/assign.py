@@ -33,3 +33,8 @@ def choose(weights_bp: Sequence[int], bucket_number: int) -> int | None:
         if bucket_number < upper:
             return index
     return None
+
+
+def certain(weights_bp: Sequence[int]) -> int | None:
+    """Index of the split that every unit gets, also one that nobody named; None where there is something to draw."""
+    return next((index for index, weight_bp in enumerate(weights_bp) if weight_bp == BUCKETS), None)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from policies.arm import Arm, ModelSpec, executable_arms
 from policies.asked import Moment
-from policies.assign import bucket, choose
+from policies.assign import bucket, certain, choose
 from policies.decide import ModelDecision, decide_model
+from policies.deciding_facts import DecidingFacts
 from policies.default_rule import ArmCoverage
 from policies.deny import Deny
 from policies.document import PolicyDocument
@@ -20,6 +21,7 @@ from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
 from policies.plans import Plan, Split
 from policies.refusals import Verdict
+from policies.rule import StatedRule
 from policies.tried import Fate, TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
@@ -43,11 +45,21 @@ class ArmLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleLine:
+    """A rule that was asked, what became of it, and the facts that its condition reads, as far as they are known."""
+
+    rule: StatedRule
+    tried: TriedRule
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class DenyLine:
-    """A deny that was asked, and what became of it."""
+    """A deny that was asked, what became of it, and the facts that its condition reads, as far as they are known."""
 
     deny: Deny
     tried: TriedDeny
+    facts: Mapping[str, Any]
 
     @property
     def took_away(self) -> bool:
@@ -88,6 +100,7 @@ class Explanation:
     plan: Plan | None
     arms: tuple[ArmLine, ...]
     ranking: tuple[RankLine, ...]
+    rules: tuple[RuleLine, ...]
     denies: tuple[DenyLine, ...]
     splits: tuple[SplitLine, ...]
     bucket: int | None
@@ -98,11 +111,6 @@ class Explanation:
     def model(self) -> ModelSpec:
         """The model that is decided for."""
         return self.decided.model
-
-    @property
-    def rules(self) -> tuple[TriedRule, ...]:
-        """The rules that were asked for this workload, in their order."""
-        return tuple(tried for tried in self.decided.rules if tried.workload in {None, self.moment.workload})
 
     @property
     def propensity(self) -> float | None:
@@ -117,6 +125,7 @@ def explain(
     facts: Fingerprint, document: PolicyDocument, model: ModelSpec, knowledge: Knowledge, moment: Moment
 ) -> Explanation:
     """The explanation. Pure: the same values give the same answer, and it is the answer that `decide` gives."""
+    deciding = DecidingFacts(facts, model, knowledge, moment)
     decided = decide_model(facts, document, model, knowledge, moment.facts)
     plan = decided.plan(moment.workload) if decided.plans else None
     splits = plan.splits if plan else ()
@@ -130,7 +139,8 @@ def explain(
         plan=plan,
         arms=_arm_lines(executable_arms(facts, model), decided, moment.workload, ladder),
         ranking=_rank_lines(knowledge.ranking(model.name, moment.workload) or NOTHING_LEARNED, decided),
-        denies=_deny_lines(document, decided),
+        rules=_rule_lines(document, decided, moment.workload, deciding),
+        denies=_deny_lines(document, decided, deciding),
         splits=_split_lines(splits),
         bucket=number,
         chosen=chosen,
@@ -139,9 +149,8 @@ def explain(
 
 
 def _chosen(splits: Sequence[Split], number: int | None) -> int | None:
-    if len(splits) == 1:  # nothing is drawn
-        return 0
-    return choose([split.weight_bp for split in splits], number) if number is not None else None
+    weights_bp = [split.weight_bp for split in splits]
+    return certain(weights_bp) if number is None else choose(weights_bp, number)
 
 
 def _largest(splits: tuple[Split, ...]) -> tuple[str, ...]:
@@ -171,9 +180,19 @@ def _arm_lines(
     )
 
 
-def _deny_lines(document: PolicyDocument, decided: ModelDecision) -> tuple[DenyLine, ...]:
+def _rule_lines(
+    document: PolicyDocument, decided: ModelDecision, workload: Workload, deciding: DecidingFacts
+) -> tuple[RuleLine, ...]:
+    """Those asked for this workload, in their order."""
+    stated = {rule.id: rule for rule in document.rules}
+    asked = [(stated[tried.id], tried) for tried in decided.rules if tried.workload in {None, workload}]
+    return tuple(RuleLine(rule, tried, deciding.of(rule.when)) for rule, tried in asked)
+
+
+def _deny_lines(document: PolicyDocument, decided: ModelDecision, deciding: DecidingFacts) -> tuple[DenyLine, ...]:
     stated = {deny.id: deny for deny in document.denies}
-    return tuple(DenyLine(stated[tried.id], tried) for tried in decided.denies)
+    asked = [(stated[tried.id], tried) for tried in decided.denies]
+    return tuple(DenyLine(deny, tried, deciding.of(deny.when)) for deny, tried in asked)
 
 
 def _rank_lines(ranking: Ranking, decided: ModelDecision) -> tuple[RankLine, ...]:

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from policies.assign import HASH
-from policies.explain import ArmLine, DenyLine, Explanation, RankLine, SplitLine
+from policies.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
 from policies.fingerprint import Fingerprint
-from policies.tried import TriedRule
 from policies.wire import arms_json, plan_name
 
 
@@ -36,7 +35,7 @@ def explanation_json(made: Explanation) -> dict[str, Any]:
         "propensity": made.propensity,
         "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
         "arms": [_arm_line_json(line) for line in made.arms],
-        "rules": [_rule_json(tried) for tried in made.rules],
+        "rules": [_rule_json(line) for line in made.rules],
         "denies": [_deny_json(line) for line in made.denies],
         "learned": [_rank_json(line) for line in made.ranking],
     }
@@ -85,14 +84,17 @@ def _arm_line_json(line: ArmLine) -> dict[str, Any]:
     }
 
 
-def _rule_json(tried: TriedRule) -> dict[str, Any]:
-    return {"id": tried.id, "fate": tried.fate, "because": tried.because, "unknown": list(tried.unknown)}
+def _rule_json(line: RuleLine) -> dict[str, Any]:
+    tried = line.tried
+    told = {"id": tried.id, "when": line.rule.when, "fate": tried.fate, "because": tried.because}
+    return told | {"facts": dict(line.facts), "unknown": list(tried.unknown)}
 
 
 def _deny_json(line: DenyLine) -> dict[str, Any]:
-    stated = line.deny.model_dump(mode="json", include={"id", "arms", "reason", "until"})
+    told = line.deny.model_dump(mode="json", include={"id", "arms", "reason", "until", "when"})
     tried = line.tried
-    return stated | {"fate": tried.fate, "took_away": list(tried.arms), "unknown": list(tried.unknown)}
+    more = {"facts": dict(line.facts), "took_away": list(tried.arms), "unknown": list(tried.unknown)}
+    return told | {"fate": tried.fate} | more
 
 
 def _rank_json(line: RankLine) -> dict[str, Any]:

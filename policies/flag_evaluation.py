@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from policies.asked import Moment
-from policies.assign import bucket, choose
+from policies.assign import bucket, certain, choose
 from policies.errors import TargetingKeyMissing
 from policies.evaluation import NO_VARIANT, Evaluated, Metadata, Reason, flag_key
 from policies.facts import device_roots, supports_of
@@ -56,14 +56,16 @@ def _chosen(rule: FlagRule, key: str, caller: Caller) -> tuple[str, Reason, dict
     """(variant, reason, bucket and propensity where one was drawn)."""
     if rule.variant is not None:
         return rule.variant, Reason.TARGETING_MATCH, {}
+    weights_bp = [share.weight_bp for share in rule.split]
     unit_id = caller.moment.unit_id
-    if unit_id is None:
+    number = bucket(key, unit_id) if unit_id is not None else None
+    place = certain(weights_bp) if number is None else choose(weights_bp, number)
+    if place is None:
         raise TargetingKeyMissing(f"flag {key} is split: name a unit as targetingKey", field="targetingKey")
-    number = bucket(key, unit_id)
-    place = choose([share.weight_bp for share in rule.split], number)
-    variant = rule.split[place or 0].variant  # never None: the weights are whole
+    variant = rule.split[place].variant
     weight_bp = sum(share.weight_bp for share in rule.split if share.variant == variant)
-    return variant, Reason.SPLIT, {"bucket": number, "propensity": weight_bp / WHOLE_BP}
+    drawn = {"bucket": number} if number is not None else {}
+    return variant, Reason.SPLIT, {**drawn, "propensity": weight_bp / WHOLE_BP}
 
 
 def _metadata(flag: Flag, release: int, unknown: dict[str, None] | None = None, **more: str | int | float) -> Metadata:

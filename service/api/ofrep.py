@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from policies import errors, strict_json
 from policies.arm import Sha256, Slug
-from policies.asked import MAX_FACT_CHARACTERS, MAX_FACT_NAME, MAX_FACTS, MAX_UNIT_CHARACTERS, Fact, Moment
+from policies.asked import MAX_FACT_CHARACTERS, MAX_FACT_NAME, MAX_FACTS, MAX_UNIT_CHARACTERS, PRINTABLE, Fact, Moment
 from policies.fingerprint import Fingerprint
 from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
@@ -41,7 +41,9 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    unit: Annotated[str, StringConstraints(max_length=MAX_UNIT_CHARACTERS)] | None = Field(None, alias="targetingKey")
+    unit: Annotated[str, StringConstraints(max_length=MAX_UNIT_CHARACTERS, pattern=PRINTABLE)] | None = Field(
+        None, alias="targetingKey"
+    )
     app: Slug | None = None
     report_id: Sha256 | None = None
     report: dict[str, Any] | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from policies.explain import ArmLine, DenyLine, Explanation, RankLine, SplitLine
+from policies.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
 from policies.fingerprint import Fingerprint
 
 
@@ -37,8 +38,8 @@ def _model(made: Explanation) -> Iterator[str]:
     yield from _chosen(made)
     yield from _section("splits", (_split(line, index == made.chosen) for index, line in enumerate(made.splits)))
     yield from _section("arms", (text for line in made.arms for text in _arm(line)))
-    yield from _section("rules", (_tried(line.id, line.fate, line.because, line.unknown) for line in made.rules))
-    yield from _section("denies", (_deny(line) for line in made.denies))
+    yield from _section("rules", (text for line in made.rules for text in _rule(line)))
+    yield from _section("denies", (text for line in made.denies for text in _deny(line)))
     yield from _section("learned", (_rank(line) for line in made.ranking))
 
 
@@ -79,10 +80,21 @@ def _tried(name: str, fate: str, detail: str, unknown: Sequence[str]) -> str:
     return f"{name}: {fate}{f', {told}' if told else ''}"
 
 
-def _deny(line: DenyLine) -> str:
-    return (
-        f"{_tried(line.deny.id, line.tried.fate, ', '.join(line.tried.arms), line.tried.unknown)}: {line.deny.reason}"
-    )
+def _rule(line: RuleLine) -> Iterator[str]:
+    yield _tried(line.rule.id, line.tried.fate, line.tried.because, line.tried.unknown)
+    yield from _condition(line.rule.when, line.facts)
+
+
+def _deny(line: DenyLine) -> Iterator[str]:
+    tried = _tried(line.deny.id, line.tried.fate, ", ".join(line.tried.arms), line.tried.unknown)
+    yield f"{tried}: {line.deny.reason}"
+    yield from _condition(line.deny.when, line.facts)
+
+
+def _condition(when: str | None, facts: Mapping[str, Any]) -> Iterator[str]:
+    if when is not None:
+        yield f"  when {' '.join(when.split())}"
+        yield from (f"  {name} is {value}" for name, value in facts.items())
 
 
 def _rank(line: RankLine) -> str:

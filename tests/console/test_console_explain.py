@@ -216,3 +216,4 @@ def test_rules_are_shown_with_what_became_of_them(client: FlaskClient, stage: St
         ("old", "not matched", ""),
         ("gpu-first", "chose", ""),
     ]
+    assert '<code>device.api_level >= 9</code><span class="id">device.api_level is 34</span>' in page

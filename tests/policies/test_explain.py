@@ -48,7 +48,7 @@ def test_a_deny_is_named_with_the_arms_it_takes_away_and_its_reason() -> None:
     gone = [NPU, "fp32.tflite.nnapi.google-edgetpu"]
     assert told == {
         "id": "no-npu", "arms": ["*.nnapi.*"], "reason": "seen to fail", "until": None,
-        "fate": "took-away", "took_away": gone, "unknown": [],
+        "when": None, "facts": {}, "fate": "took-away", "took_away": gone, "unknown": [],
     }  # fmt: skip
     assert [line.arm.id for line in made.arms if line.taken_away] == gone
 
@@ -57,6 +57,26 @@ def test_a_deny_that_was_asked_and_could_not_be_answered_says_what_is_unknown() 
     unknown = deny("old-driver", "*.gpu", when="request.beta")
     [told] = explanation_json(explained(policy={"denies": [unknown]}))["denies"]
     assert (told["fate"], told["took_away"], told["unknown"]) == ("unknown", [], ["request.beta"])
+
+
+def test_a_rule_tells_its_condition_and_the_facts_that_decided_it() -> None:
+    when = "device.soc == 'tensor-g4' && request.version < 3 && accelerators.exists(a, a.level >= 7)"
+    rule = {"id": "old-app", "when": when, "use": {"ladder": ["*.cpu"]}}
+    [chose] = explanation_json(explained(policy={"rules": [rule]}, facts={"version": 2}))["rules"]
+    assert (chose["id"], chose["when"], chose["fate"]) == ("old-app", when, "chose")
+    named = [(one["name"], one["level"]) for one in chose["facts"].pop("accelerators")]
+    assert named == [("google-edgetpu", 7), ("nnapi-reference", 8)]
+    assert chose["facts"] == {"device.soc": "tensor-g4", "request.version": 2}
+
+
+def test_a_rule_that_does_not_hold_tells_why_as_well() -> None:
+    rule = {"id": "other-chip", "when": "device.soc == 'tensor-g3' || request.beta", "use": {"ladder": ["*.cpu"]}}
+    [asked] = explanation_json(explained(policy={"rules": [rule]}))["rules"]
+    assert (asked["fate"], asked["facts"], asked["unknown"]) == (
+        "unknown",
+        {"device.soc": "tensor-g4"},
+        ["request.beta"],
+    )
 
 
 def test_arms_stand_in_the_order_of_the_ladder_and_then_those_taken_away_last() -> None:

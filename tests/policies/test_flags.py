@@ -19,6 +19,7 @@ from policies.flags import FlagDocument
 from policies.validation import validated
 
 GERMANS = {"id": "germans", "when": "request.country == 'DE'", "variant": "on"}
+_UNITS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=30)
 HALF = {"id": "half", "split": [{"variant": "on", "weight_bp": 5_000}, {"variant": "off", "weight_bp": 5_000}]}
 
 
@@ -86,7 +87,15 @@ def test_only_a_split_needs_a_unit() -> None:
         evaluated(saying(country="FR"), rules=[GERMANS, HALF])
 
 
-@given(unit=st.text(min_size=1, max_size=30), smaller=st.integers(0, 10_000), larger=st.integers(0, 10_000))
+@pytest.mark.parametrize("first", ["on", "off"])
+def test_a_share_of_all_needs_no_unit_and_one_of_none_is_nobody_s(first: str) -> None:
+    whole = {"id": "all", "split": [{"variant": first, "weight_bp": 0}, {"variant": "on", "weight_bp": 10_000}]}
+    for moment in (saying(), saying("u")):
+        found = evaluated(moment, rules=[whole])
+        assert (found.variant, found.metadata["propensity"]) == ("on", 1.0)
+
+
+@given(unit=_UNITS, smaller=st.integers(0, 10_000), larger=st.integers(0, 10_000))
 def test_a_raised_share_keeps_its_members(unit: str, smaller: int, larger: int) -> None:
     smaller, larger = sorted((smaller, larger))
     variants = [

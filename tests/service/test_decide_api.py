@@ -75,6 +75,7 @@ def test_a_phone_is_explained_against_an_old_release(
         ({"report": report_with(), "modell": "x"}, 422, "invalid-field", "modell"),
         ({"report": report_with(), "request": {"workload": "idle"}}, 422, "invalid-field", "request.workload"),
         ({"report": report_with(), "request": {"unit_id": ""}}, 422, "invalid-field", "request.unit_id"),
+        ({"report": report_with(), "request": {"unit_id": "a\u0085b"}}, 422, "invalid-field", "request.unit_id"),
         ({"report": report_with(), "request": {"thermal": 3}}, 422, "invalid-field", "request.thermal"),
     ],
 )

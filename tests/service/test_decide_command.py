@@ -69,7 +69,10 @@ def test_rules_hear_what_the_caller_says_of_itself(desk: Path) -> None:
     (desk / "policy.json").write_text(json.dumps({"app": "camera", "rules": [rule]}), "utf-8")
     said = ["--fact", "version=2", "--fact", "country=DE"]
     assert "segmentation: int8.tflite.cpu\n" in run(desk, *said).output
-    assert "old: unknown, unknown request.version" in run(desk, "--explain").output
+    told = run(desk, "--explain", *said[2:]).output
+    assert "old: unknown, unknown request.version\n" in told
+    assert "when request.version < 3 && request.country == 'DE'\n" in told
+    assert "request.country is DE\n" in told
 
 
 @pytest.mark.parametrize(
