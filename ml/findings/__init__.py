@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ml.findings import accuracy, crash, executor, golden, hang, integers, partitions, phantom, startup, thermal
 from ml.findings.finding import Finding
+from ml.findings.quarantine import with_quarantines
 from ml.rollup import Rollup
 
 __all__ = ["Finding", "find"]
@@ -25,7 +26,8 @@ def find(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> list[Finding]:
     """
     rows = [rollup for rollup in rollups if rollup.cell.group in soc_of]
     tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
-    return sorted(_discoveries(tested), key=lambda f: (-f.windows, f.name, f.soc, f.target))
+    found = with_quarantines(_discoveries(tested), rows, soc_of)
+    return sorted(found, key=lambda f: (-f.windows, f.name, f.soc, f.target))
 
 
 def _discoveries(tested: Sequence[Finding]) -> list[Finding]:

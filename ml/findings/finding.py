@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ class Cohort(NamedTuple):
 class Finding:
     """`p_value` under the detector's null; `windows` that stand behind it; `evidence` rows a person can check.
 
+    `quarantine`: attribute → value (`soc`, `target`, `precision`, `model`), the narrowest cohort a deny would name.
+
     Windows, not devices: no id of a unit ever reaches the server, so devices cannot be told apart.
     """
 
@@ -36,6 +38,7 @@ class Finding:
     windows: int
     detail: str
     evidence: tuple[Mapping[str, Any], ...]
+    quarantine: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a release's evidence and the console."""
@@ -43,6 +46,7 @@ class Finding:
         return {
             "name": self.name, "soc": self.soc, "arms": [arms], "p_value": self.p_value, "windows": self.windows,
             "detail": self.detail, "evidence": [dict(row) for row in self.evidence],
+            "quarantine": dict(self.quarantine),
         }  # fmt: skip
 
 

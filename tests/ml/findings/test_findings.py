@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from fleets import CPU, MODELS, NPU, SOC_OF, changing, healthy_fleet, planted, window_rollup
@@ -64,3 +65,18 @@ def test_an_arm_id_from_an_app_of_its_own_making_is_no_trouble() -> None:
 def test_a_class_whose_soc_is_not_told_is_left_out() -> None:
     rows = [window_rollup("elsewhere", "model-1", NPU, hot=False, windows=3, log_p50_us=8.0)]
     assert find(rows, SOC_OF) == []
+
+
+def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_others() -> None:
+    """R-E5: one model's INT8 crashes on every SoC; the other models keep the driver."""
+    rows = [
+        replace(row, crashed=row.attempts) if row.cell.model == "model-2" and row.cell.arm == NPU else row
+        for row in healthy_fleet(np.random.default_rng(3))
+    ]
+    crashes = [finding for finding in find(rows, SOC_OF) if finding.name == "crash"]
+    assert {finding.soc for finding in crashes} == set(SOC_OF.values())
+    for crash in crashes:
+        assert crash.quarantine["model"] == "app/model-2"
+        assert crash.quarantine["soc"] == crash.soc
+        assert (crash.quarantine["target"], crash.quarantine["precision"]) == ("nnapi.mtk-neuron", "int8")
+    assert all(finding.to_json()["quarantine"] for finding in crashes)
