@@ -16,6 +16,7 @@ from service.api import (
     openapi,
     policies,
     problems,
+    quarantines,
     releases,
     revisions,
     rollouts,
@@ -52,7 +53,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         local,
     )
     for module in (
-        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, rollouts, audit, watch,
+        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, audit, watch,
         health, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlmodel import Session
 
@@ -16,6 +16,9 @@ from service.actor import LEARNER, Actor
 from service.store import audit, releases, revisions
 from service.store.keys import one_user
 from service.store.tables import RevisionRow
+
+ONE_USER: Final = "the installation has one user"
+"""Why an author approved their own revision, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +72,25 @@ def _check_base(proposal: Proposal, standing: RevisionRow | None) -> None:
 
 
 def advance(
-    session: Session, row: RevisionRow, step: Step, actor: str, now: datetime, note: str | None = None
+    session: Session,
+    row: RevisionRow,
+    step: Step,
+    actor: str,
+    now: datetime,
+    note: str | None = None,
+    *,
+    alone: bool = False,
 ) -> RevisionRow:
-    """Take one step and note it. Raises WrongState, and SelfApproval where an author may not approve."""
+    """Take one step and note it. Raises WrongState, and SelfApproval where an author may not approve.
+
+    `alone`: the author may, and `note` says why.
+    """
     revisions.lock(session)
     session.refresh(row)
     follows = after(State(row.state), step)
     if step is Step.APPROVE:
         _check_newest(session, row)
-        row.self_approved = check_approver(row.author, actor, one_user=one_user(session))
+        row.self_approved = check_approver(row.author, actor, one_user=alone or one_user(session))
     if step in {Step.APPROVE, Step.REJECT}:
         row.reviewer, row.reviewed_at, row.review_note = actor, now, note
     row.state = follows
@@ -85,7 +98,7 @@ def advance(
     session.flush()
     detail = {"note": note} if note else {}
     if row.self_approved and step is Step.APPROVE:
-        detail["self_approved"] = "the installation has one user"
+        detail["self_approved"] = row.review_note or ONE_USER
     audit.append(session, now, actor, f"revision-{step}", _name(row), revision=row.number, state=row.state, **detail)
     return row
 

@@ -11,6 +11,7 @@ from policies import strict_json
 from policies.errors import InvalidField
 from policies.revision import Kind
 from service.api.devices import bounded_body
+from service.revisions import ONE_USER
 from service.store.tables import RevisionRow
 
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -79,7 +80,7 @@ def shown(row: RevisionRow) -> dict[str, Any]:
         "reviewer": row.reviewer,
         "at": row.reviewed_at.isoformat() if row.reviewed_at else None,
         "note": row.review_note,
-        "self_approved": "the installation has one user" if row.self_approved else None,
+        "self_approved": (row.review_note or ONE_USER) if row.self_approved else None,
     }
     return {
         "revision": row.number,

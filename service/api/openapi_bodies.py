@@ -66,6 +66,24 @@ _ROLLOUT: Final[Schema] = {
         "false_stop_rate": {"type": "number", "minimum": 1e-6, "maximum": 0.5},
     },
 }
+_QUARANTINE: Final[Schema] = {
+    "type": "object",
+    "required": ["quarantine", "note"],
+    "additionalProperties": False,
+    "properties": {"quarantine": ref("Quarantine"), "note": _NOTE["properties"]["note"]},
+}
+_KILL: Final[Schema] = {
+    "type": "object",
+    "required": ["reason", "confirm"],
+    "additionalProperties": False,
+    "properties": {
+        "app": {"type": "string", "pattern": SLUG},
+        "model": {"type": "string", "pattern": SLUG},
+        "arm": {"type": "string", "minLength": 1, "maxLength": 160},
+        "reason": {"type": "string", "minLength": 1, "maxLength": 500},
+        "confirm": {"type": "string", "minLength": 1, "maxLength": 160},
+    },
+}
 _OBSERVATIONS: Final[Schema] = {"type": "array", "items": ref("Observation"), "maxItems": 2000}
 
 BODIES: Final[dict[Route, Content]] = {
@@ -76,6 +94,9 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/releases/<int:number>/roll-back"): _json(_NOTE),
     ("POST", "/v1/revisions"): _json(_DRAFT),
     ("POST", "/v1/revisions/<int:number>/<step>"): _json(_NOTE),
+    ("POST", "/v1/quarantines"): _json(_QUARANTINE),
+    ("POST", "/v1/quarantines/<quarantine>/end"): _json(_NOTE),
+    ("POST", "/v1/kill"): _json(_KILL),
     ("POST", "/v1/rollouts"): _json(_ROLLOUT),
     ("POST", "/v1/rollouts/<int:number>/<act>"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
@@ -94,6 +115,8 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/releases"): {201: "Published."},
     ("POST", "/v1/releases/<int:number>/roll-back"): {201: "Published again, under the next number."},
     ("POST", "/v1/revisions"): {201: "A draft."},
+    ("POST", "/v1/quarantines"): {201: "In force.", 202: "Somebody has to review it."},
+    ("POST", "/v1/kill"): {201: "Switched off."},
     ("POST", "/v1/rollouts"): {201: "Its first step is live."},
     ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},

@@ -22,6 +22,7 @@ from service.actor import Role
 from service.api.bodies import app_of, note_in, object_body, one_of, shown
 from service.api.door import actor, check_app
 from service.context import services
+from service.quarantines import approve
 from service.revisions import Proposal, advance, save
 from service.store import revisions
 
@@ -80,6 +81,8 @@ def step(number: int, step: str) -> ResponseReturnValue:
     with Session(services().engine, expire_on_commit=False) as session, session.begin():
         row = revisions.revision(session, number)
         check_app(app_of(row.kind, row.content))
+        if row.kind == Kind.QUARANTINE and taken is Step.APPROVE:
+            return jsonify(shown(approve(session, row, actor().name, clock.now(), note)))
         return jsonify(shown(advance(session, row, taken, actor().name, clock.now(), note)))
 
 

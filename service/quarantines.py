@@ -1,0 +1,102 @@
+"""Quarantines: denies that do not wait for the next release. Once approved they go out at once, into a rollout too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from policies.errors import InvalidField, UnknownRevision
+from policies.quarantine import Quarantine
+from policies.revision import ACCEPTED, Kind, State, Step
+from service.actor import Actor
+from service.publishing import republish_quarantines
+from service.revisions import Proposal, advance, propose, save
+from service.store import audit, releases, revisions
+from service.store.tables import RevisionRow
+
+KILLED_FOR: Final = timedelta(days=30)
+"""A kill switch ends, like every quarantine: by then somebody has found out, or states it anew."""
+WITHOUT_A_SECOND: Final = "a kill switch does not wait for a second person"
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What is switched off: an arm (an id or a glob), a model or a whole app; the narrowest that is named.
+
+    `app` None: the arm in all apps.
+    """
+
+    app: str | None
+    model: str | None
+    arm: str | None
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """What the caller repeats to confirm."""
+        return self.arm or self.model or self.app or ""
+
+
+def put_in_force(
+    engine: Engine, held: Quarantine, note: str, actor: Actor, now: datetime
+) -> tuple[RevisionRow, int | None]:
+    """Propose a quarantine. Where it is approved with that, it is live at once: (revision, release or None)."""
+    proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), note)
+    with Session(engine, expire_on_commit=False) as session, session.begin():
+        releases.begin_release(session)
+        row = propose(session, proposal, actor, now)
+        return row, _published(session, row, actor.name, now)
+
+
+def approve(session: Session, row: RevisionRow, approver: str, now: datetime, note: str) -> RevisionRow:
+    """Approve a quarantine and publish it in the same transaction."""
+    releases.begin_release(session)
+    row = advance(session, row, Step.APPROVE, approver, now, note)
+    _published(session, row, approver, now)
+    return row
+
+
+def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: datetime) -> tuple[RevisionRow, int | None]:
+    """Switch something off for everybody, at once and alone; raises InvalidField where the name is not repeated."""
+    if not switched.name or confirm != switched.name:
+        raise InvalidField(f"confirm: repeat the name of what is switched off, {switched.name!r}", field="confirm")
+    deny: dict[str, Any] = {
+        "id": f"kill-{now:%Y%m%d-%H%M%S-%f}",
+        "arms": [switched.arm or "*"],
+        "models": [switched.model] if switched.model else [],
+        "reason": switched.reason,
+        "until": (now + KILLED_FOR).date(),
+    }
+    held = Quarantine.model_validate(
+        {"app": switched.app, "deny": deny, "evidence": [switched.reason], "owner": actor.name}
+    )
+    proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), f"kill switch: {switched.name}")
+    with Session(engine, expire_on_commit=False) as session, session.begin():
+        releases.begin_release(session)
+        row = save(session, proposal, actor.name, now)
+        for step in (Step.SUBMIT, Step.APPROVE):
+            row = advance(session, row, step, actor.name, now, WITHOUT_A_SECOND, alone=True)
+        return row, _published(session, row, actor.name, now)
+
+
+def end(engine: Engine, quarantine: str, note: str, actor: Actor, now: datetime) -> int | None:
+    """Lift a quarantine at once; returns the release. Raises UnknownRevision where none of that id is in force."""
+    with Session(engine) as session, session.begin():
+        releases.begin_release(session)
+        revisions.lock(session)
+        row = revisions.newest(session, Kind.QUARANTINE, quarantine, ACCEPTED)
+        if row is None or row.number is None:
+            raise UnknownRevision(f"no quarantine {quarantine!r} is in force", field="quarantine")
+        revisions.take(session, [row.number], Step.END)
+        audit.append(session, now, actor.name, "quarantine-ended", f"quarantine:{quarantine}", note=note)
+        return republish_quarantines(session, f"{quarantine} ends: {note}"[:500], actor.name, now)
+
+
+def _published(session: Session, row: RevisionRow, author: str, now: datetime) -> int | None:
+    if row.state != State.APPROVED:
+        return None
+    return republish_quarantines(session, f"quarantine {row.subject}: {row.note}"[:500], author, now)

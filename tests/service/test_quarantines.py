@@ -1,0 +1,164 @@
+"""Quarantines: evidence, owner, end; in a release at once, for both sides of a rollout, through every rollback (R-C5, R-E5)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from builders import deny, make_model_json
+from flask.testing import FlaskClient
+from operating import Operator
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from service import clock
+from service.access import Scope
+from service.actor import Role
+from service.keyring import NewKey, create
+from service.publishing import publish
+from service.releases import load
+
+NPU = "int8.tflite.nnapi.google-edgetpu"
+TOMORROW = f"{clock.now() + timedelta(days=1):%Y-%m-%d}"
+
+
+def quarantine(name: str = "bad-npu", *arms: str, **changes: Any) -> dict[str, Any]:
+    held = {"app": "camera", "deny": deny(name, *(arms or ("*.google-edgetpu",)), until=TOMORROW)}
+    return held | {"evidence": ["golden check fails in 30 of 40 windows"], "owner": "anna"} | changes
+
+
+def body(*arms: str, **changes: Any) -> dict[str, Any]:
+    return {"quarantine": quarantine("bad-npu", *arms, **changes), "note": "wrong outputs"}
+
+
+def arms(client: FlaskClient, engine: Engine, report_id: str) -> set[str]:
+    """Every arm of the document that the phone gets now; empty where the model is left out."""
+    content = load(engine)
+    assert content is not None
+    client.application.extensions["nnfleet"].lookup.swap(content)
+    models = client.get(f"/v1/decisions/camera/{report_id}").get_json()["models"]
+    return {key.partition("+")[0] for model in models.values() for key in model["arms"]}
+
+
+def test_a_quarantine_is_in_the_next_release_at_once_and_in_the_explanation(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    assert NPU in arms(client, engine, known_report)
+    answer = operator.send("POST", "/v1/quarantines", body())
+    assert (answer.status_code, answer.get_json()["release"]) == (201, 2)
+    assert NPU not in arms(client, engine, known_report)
+    model = client.get(f"/v1/decisions/camera/{known_report}").get_json()["models"]["segmentation"]
+    assert {"deny": "quarantine.bad-npu"} in model["because"]
+    listed = operator.send("GET", "/v1/quarantines").get_json()["quarantines"]
+    assert [(row["quarantine"]["owner"], row["quarantine"]["deny"]["until"]) for row in listed] == [("anna", TOMORROW)]
+    assert operator.send("GET", "/v1/releases/2").get_json()["diff"][0]["path"] == "/quarantines/bad-npu"
+
+
+@pytest.mark.parametrize("missing", ["evidence", "owner", "until"])
+def test_a_quarantine_without_evidence_owner_or_end_is_refused(operator: Operator, missing: str) -> None:
+    held = quarantine()
+    if missing == "until":
+        held["deny"].pop("until")
+    else:
+        held.pop(missing)
+    answer = operator.send("POST", "/v1/quarantines", {"quarantine": held, "note": "x"})
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "invalid-field")
+
+
+def test_a_quarantine_survives_a_rollback_and_an_ordinary_release(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish("one")
+    operator.publish("two", latency_target_ms=20.0)
+    operator.send("POST", "/v1/quarantines", body())
+    operator.send("POST", "/v1/releases/1/roll-back", {"note": "back"})
+    assert NPU not in arms(client, engine, known_report)
+    operator.send("POST", "/v1/releases", {"note": "next"})
+    assert NPU not in arms(client, engine, known_report)
+
+
+def test_a_quarantine_holds_for_both_sides_of_a_rollout(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    operator.send("PUT", "/v1/models/camera/segmentation", make_model_json(latency_target_ms=20.0, family="other"))
+    changed = [variant | {"size_bytes": 77} for variant in make_model_json()["variants"]]
+    operator.send("PUT", "/v1/models/camera/segmentation", make_model_json(variants=changed))
+    assert operator.send("POST", "/v1/rollouts", {"note": "x"}).status_code == 201
+    assert NPU in arms(client, engine, known_report)
+    assert operator.send("POST", "/v1/quarantines", body()).status_code == 201
+    content = load(engine)
+    assert content is not None
+    assert content.staged is not None
+    assert NPU not in arms(client, engine, known_report)
+
+
+def test_a_quarantine_ends_by_hand_or_after_its_last_day(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    operator.send("POST", "/v1/quarantines", body())
+    assert operator.send("POST", "/v1/quarantines/bad-npu/end", {"note": "mended"}).get_json() == {"release": 3}
+    assert NPU in arms(client, engine, known_report)
+    assert operator.send("POST", "/v1/quarantines/bad-npu/end", {"note": "again"}).status_code == 404
+    operator.send("POST", "/v1/quarantines", body())
+    publish(engine, "two days later", clock.now() + timedelta(days=2))
+    assert operator.send("GET", "/v1/quarantines").get_json() == {"quarantines": []}
+    assert NPU in arms(client, engine, known_report)
+
+
+def test_with_several_users_a_quarantine_is_live_the_moment_somebody_else_approves_it(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    headers = []
+    for name in ("anna", "ben"):
+        with Session(engine) as session, session.begin():
+            key = NewKey(name, frozenset({Scope.MANAGE}), Role.APPROVER)
+            headers.append({"Authorization": f"Bearer {create(session, key, 'test', clock.now())}"})
+    proposed = client.post("/v1/quarantines", json=body(), headers=headers[0])
+    assert (proposed.status_code, proposed.get_json()["release"]) == (202, None)
+    assert NPU in arms(client, engine, known_report)
+    path = f"/v1/revisions/{proposed.get_json()['revision']}/approve"
+    assert client.post(path, json={"note": "mine"}, headers=headers[0]).get_json()["code"] == "self-approval"
+    assert client.post(path, json={"note": "seen"}, headers=headers[1]).get_json()["state"] in {"approved", "live"}
+    assert NPU not in arms(client, engine, known_report)
+
+
+@pytest.mark.parametrize(
+    ("switched", "name", "left"),
+    [
+        ({"app": "camera", "model": "segmentation", "arm": "*.google-edgetpu"}, "*.google-edgetpu", True),
+        ({"arm": "*.google-edgetpu"}, "*.google-edgetpu", True),
+        ({"app": "camera", "model": "segmentation"}, "segmentation", False),
+        ({"app": "camera"}, "camera", False),
+    ],
+    ids=["an arm of a model", "an arm everywhere", "a model", "an app"],
+)
+def test_the_kill_switch_takes_arm_model_or_app_away_once_its_name_is_repeated(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str,
+    switched: dict[str, str], name: str, left: bool,
+) -> None:  # fmt: skip
+    operator.publish()
+    asked = switched | {"reason": "it hangs"}
+    for confirm in ({}, {"confirm": "yes"}):
+        refused = operator.send("POST", "/v1/kill", asked | confirm)
+        assert (refused.status_code, refused.get_json()["field"]) == (422, "confirm")
+    assert NPU in arms(client, engine, known_report)
+    answer = operator.send("POST", "/v1/kill", asked | {"confirm": name})
+    assert (answer.status_code, answer.get_json()["release"]) == (201, 2)
+    assert answer.get_json()["review"]["self_approved"] == "a kill switch does not wait for a second person"
+    now = arms(client, engine, known_report)
+    assert (NPU in now, bool(now)) == (False, left)
+
+
+def test_a_kill_switch_says_what_is_missing(operator: Operator) -> None:
+    for asked, field in (
+        ({"app": "a", "confirm": "a"}, "reason"),
+        ({"model": "m", "reason": "x"}, "app"),
+        ({"reason": "x"}, "confirm"),
+        ({"app": 3}, "app"),
+    ):
+        assert operator.send("POST", "/v1/kill", asked).get_json()["field"] == field
