@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from policies.arm import Arm
-from policies.fingerprint import Fingerprint
+from policies.fingerprint import Accelerator, Fingerprint
 from policies.vocabulary import Delegate, Precision, Workload
 
 MIN_TIMEOUT_MS: Final = 500
@@ -60,16 +60,23 @@ def cache_token(arm: Arm, fingerprint: Fingerprint, options: dict[str, Any]) -> 
 
     A compiled binary used across a driver update crashes or, worse, computes something else.
     """
-    phone = (fingerprint.manufacturer, fingerprint.model, fingerprint.api_level, fingerprint.build)
-    parts = [arm.id, arm.variant.sha256, phone, _driver(arm, fingerprint), options]
+    driver = driver_facts(arm.delegate, arm.accelerator, fingerprint)
+    parts = [arm.id, arm.variant.sha256, phone_facts(fingerprint), driver, options]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _driver(arm: Arm, fingerprint: Fingerprint) -> Sequence[str | int | None]:
-    """What the driver behind the arm says of its build."""
-    if arm.accelerator is not None:
-        return [arm.accelerator.raw_name, arm.accelerator.driver_version, arm.accelerator.level]
-    if arm.delegate is Delegate.GPU and fingerprint.gpu is not None:
+def phone_facts(fingerprint: Fingerprint) -> Sequence[str | int | None]:
+    """What voids everything that was compiled on a phone, where it changes."""
+    return fingerprint.manufacturer, fingerprint.model, fingerprint.api_level, fingerprint.build
+
+
+def driver_facts(
+    delegate: Delegate, accelerator: Accelerator | None, fingerprint: Fingerprint
+) -> Sequence[str | int | None]:
+    """What the driver behind a delegate says of its build: it voids what was compiled for it, where it changes."""
+    if accelerator is not None:
+        return [accelerator.raw_name, accelerator.driver_version, accelerator.level]
+    if delegate is Delegate.GPU and fingerprint.gpu is not None:
         gpu = fingerprint.gpu
         return [gpu.renderer, gpu.gles, gpu.vulkan, gpu.opencl]
-    return sorted(f"{r.name} {r.version}" for r in fingerprint.runtimes if r.delegate is arm.delegate)
+    return sorted(f"{r.name} {r.version}" for r in fingerprint.runtimes if r.delegate is delegate)

@@ -107,6 +107,18 @@ def decide(
     )
 
 
+@app.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="A report, as JSON.", exists=True, dir_okay=False)],
+    after: Annotated[Path, typer.Argument(help="A later report of the same phone.", exists=True, dir_okay=False)],
+    as_json: Json = False,
+) -> None:
+    """What an update changed: facts, drivers that came or went, and compiled caches that are void."""
+    from service.cli.compare import compare as run
+
+    run(before, after, as_json)
+
+
 class ExportKind(StrEnum):
     """Who reads what is exported."""
 

@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from policies.decide import decide_model
 from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint_changes import fingerprint_changes
 from policies.plans import Plan
 from policies.vocabulary import Workload
 from service import stored_facts
@@ -18,6 +19,7 @@ from service.console import class_search
 from service.context import services
 from service.live import live_release
 from service.release_content import ReleaseContent
+from service.store import reports
 
 FILTER_TITLES: Final = {
     "vendor": "SoC vendor",
@@ -58,16 +60,27 @@ def class_page(device_class: str) -> str:
     """One class."""
     with Session(services().engine) as session:
         report_id, facts = stored_facts.of_class(session, device_class)
+        others = [c for c in reports.classes_of_phone(session, facts.manufacturer, facts.model) if c[0] != device_class]
     content = live_release()
     return render_template(
         "console/device_class.html",
         device_class=device_class,
         report_id=report_id,
         facts=facts,
+        others=others,
         operations=_operations(facts.accelerators),
         release=content.number if content else None,
         decided=list(_decided(content, facts)) if content else [],
     )
+
+
+def compare_page(device_class: str, earlier: str) -> str:
+    """What changed from one class to another, and what that voids."""
+    with Session(services().engine) as session:
+        _, before = stored_facts.of_class(session, earlier)
+        _, after = stored_facts.of_class(session, device_class)
+    changes = fingerprint_changes(before, after)
+    return render_template("console/class_changes.html", before=before, after=after, changes=changes)
 
 
 def _operations(accelerators: Iterable[Accelerator]) -> list[tuple[str, list[tuple[str, ...] | None]]]:

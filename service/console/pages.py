@@ -85,6 +85,7 @@ def _no_page(missing: str) -> Never:
 blueprint.add_url_rule("/", "fleet", fleet.page)
 blueprint.add_url_rule("/classes", "classes", classes.list_page)
 blueprint.add_url_rule("/classes/<device_class>", "device_class", classes.class_page)
+blueprint.add_url_rule("/classes/<device_class>/since/<earlier>", "class_changes", classes.compare_page)
 blueprint.add_url_rule("/models", "models", models.page)
 blueprint.add_url_rule("/releases", "releases", releases.page)
 blueprint.add_url_rule("/explain", "explain", explain.page)

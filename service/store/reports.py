@@ -64,6 +64,25 @@ def report_of_class(session: Session, device_class: str) -> str | None:
     ).first()
 
 
+class ClassOfPhone(NamedTuple):
+    """A class among those that one phone was in, as updates changed it."""
+
+    device_class: str
+    api_level: int
+    first_seen: datetime
+
+
+def classes_of_phone(session: Session, manufacturer: str, model: str) -> list[ClassOfPhone]:
+    """The classes of all phones of that name, the oldest first."""
+    facts = col(DeviceClassRow.fingerprint)
+    rows = session.exec(
+        select(DeviceClassRow.device_class, facts["api_level"].as_integer(), DeviceClassRow.first_seen)
+        .where(facts["manufacturer"].as_string() == manufacturer, facts["model"].as_string() == model)
+        .order_by(col(DeviceClassRow.first_seen), col(DeviceClassRow.device_class))
+    )
+    return [ClassOfPhone(*row) for row in rows]
+
+
 class ReportsOfChip(NamedTuple):
     """Reports of one class that name the chip in one way; `report_id` is any of them."""
 

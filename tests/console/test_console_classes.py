@@ -88,3 +88,23 @@ def test_an_accelerator_and_an_anomaly_can_be_filtered_by(client: FlaskClient, s
 )
 def test_nonsense_in_the_address_is_no_error(client: FlaskClient, many: Stage, query: str) -> None:
     assert client.get(f"/console/classes?{query}").status_code == 200
+
+
+def test_what_an_update_changed_is_shown_from_the_class_page(client: FlaskClient, stage: Stage) -> None:
+    before = stage.add_report(report())[1].device_class
+    after = stage.add_report(report(api=35, driver="mtk-neuron"))[1].device_class
+    stage.add_report(report("Pixel 9"))
+    [link] = [href for href in links(client, f"/console/classes/{after}") if "/since/" in href]
+    assert link == f"/console/classes/{after}/since/{before}"
+    page = unescape(client.get(link).text)
+    assert "The driver stack is another one" in page
+    assert "Drivers that are gone: <code>nnapi.google-edgetpu</code>" in page
+    assert "Drivers that are new: <code>nnapi.mtk-neuron</code>" in page
+    assert "Drivers whose compiled caches are void: <code>gpu</code>" in page
+    assert '<code>api_level</code></th><td class="long">34</td><td class="long">35</td>' in page
+
+
+def test_a_comparison_with_a_class_that_nobody_reported_is_not_found(client: FlaskClient, stage: Stage) -> None:
+    known = stage.add_report(report())[1].device_class
+    assert client.get(f"/console/classes/{known}/since/ffff").status_code == 404
+    assert "No fact differs" in client.get(f"/console/classes/{known}/since/{known}").text
