@@ -23,6 +23,7 @@ from ml.sustained import hot_log_factors, sustained
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
+from service.jobs.gate import gate
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.release_content import pack_rankings
@@ -61,7 +62,8 @@ def learn(
             asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits
         )
     soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
-    packed = _packed(ranked, explore(ranked, budget), soc_of, hot_log_factors(by_stack, soc_of))
+    splits = explore(ranked, budget)
+    packed = _packed(ranked, splits, soc_of, hot_log_factors(by_stack, soc_of))
     findings = _findings(by_class, fingerprints)
     figures = {
         "cells_measured": len(asked.observations),
@@ -70,6 +72,7 @@ def learn(
         "stacks": len(stacks),
         "seconds": round(time.perf_counter() - started, 2),
         "findings": [finding.to_json() for finding in findings],
+        "gate": gate(engine, splits, stack_of).to_json(),
     }
     with Session(engine) as session, session.begin():
         recommendation = put_up_for_review(session, pack_rankings(packed), figures, now)

@@ -155,3 +155,19 @@ def test_looking_for_faults_ranks_nothing(client: FlaskClient, engine: Engine) -
     assert look(engine, clock.now(), clock.now()) == ()
     with Session(engine) as session:
         assert revisions.page(session, Kind.RECOMMENDATION, None, None, 1) == []
+
+
+@pytest.mark.slow
+def test_a_recommendation_carries_its_gate_and_names_the_uses_behind_it(
+    client: FlaskClient, engine: Engine, operator: Operator
+) -> None:
+    operator.publish()
+    send(client, [make_observation((4000, 4100), release=1, propensity=0.9) for _ in range(5)])
+    first = learn(engine, clock.now(), clock.now(), Budget()).figures["gate"]
+    assert (first["units_compared"], first["passes"]) == (0, True)
+    operator.publish()
+    send(client, [make_observation((4000, 4100), release=2, propensity=0.9) for _ in range(5)])
+    second = learn(engine, clock.now(), clock.now(), Budget()).figures["gate"]
+    assert second["units_compared"] >= 1
+    assert second["off_policy"]["uses"] == 5
+    assert set(second["off_policy"]["estimates"]) == {"ips", "dr", "snips"}
