@@ -64,7 +64,7 @@ def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
     text = (app.view_functions[rule.endpoint].__doc__ or "").strip()
     operation: dict[str, Any] = {
         "operationId": rule.endpoint.replace(".", "_"),
-        "summary": text.partition("\n")[0],
+        "summary": " ".join(text.partition("\n\n")[0].split()),
         "tags": [rule.endpoint.partition(".")[0]],
         "parameters": [_path_parameter(name) for name in sorted(rule.arguments)] + PARAMETERS.get(where, []),
         "responses": _responses(rule, where),

@@ -27,7 +27,7 @@ CHECKS: list[CheckFunction] = [
     response_schema_conformance,
     status_code_conformance,
 ]
-EXAMPLES = 10
+EXAMPLES = 6
 """For each operation and kind; the whole file takes half a minute."""
 
 DESCRIBED = description(create_app(Settings("postgresql://nobody@localhost/nothing")))["paths"]
