@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from policies.arm import Arm, Slug
-from policies.fingerprint import Accelerator, Fingerprint, canonical_accelerator, canonical_gpu, canonical_soc
+from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
+from policies.fingerprint import Accelerator, Fingerprint
 from policies.globs import Globs
-from policies.language.device_vocabulary import canonical_manufacturer
 from policies.validation import Stated
 from policies.when import When
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from policies.arm import Arm, ModelSpec
+from policies.canonical import model_key
 from policies.default_rule import ArmCoverage
 from policies.fingerprint import Accelerator, Fingerprint, Gpu, Presence
 from policies.knowledge import Knowledge, Ranking
-from policies.language.device_vocabulary import model_key
 from policies.vocabulary import Workload
 
 Facts = Mapping[str, Any]

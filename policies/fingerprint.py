@@ -15,6 +15,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from policies import catalog
+from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
 from policies.report import CapabilityReport, NnapiDevice
 from policies.vocabulary import Delegate, feature_level
 
@@ -153,7 +154,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
     )
     facts = Fingerprint(
         device_class="",
-        manufacturer=device.manufacturer.strip().lower(),
+        manufacturer=canonical_manufacturer(device.manufacturer),
         model=device.model.strip(),
         soc=soc,
         soc_vendor=soc_entry.vendor if soc_entry else None,
@@ -201,29 +202,6 @@ def _soc(report: CapabilityReport, anomalies: list[Anomaly]) -> tuple[str | None
         return found
     anomalies.append(Anomaly(code="new-soc", detail=f"no known SoC is called {raw!r}"))
     return canonical_soc(raw) or None, None
-
-
-def canonical_soc(raw: str) -> str:
-    """The name under which fingerprints hold a SoC; one that is new keeps its own letters and digits."""
-    found = catalog.socs().find(raw)
-    return found[0] if found else re.sub(r"[^a-z0-9+]+", "-", raw.lower()).strip("-")
-
-
-def canonical_accelerator(raw: str) -> str:
-    """The name under which fingerprints hold an NNAPI driver, in the letters that arm ids are made of.
-
-    One that nobody knows keeps its letters; one without any gets a digest.
-    """
-    found = catalog.accelerators().find(raw)
-    if found:
-        return found[0]
-    plain = re.sub(r"[^a-z0-9._-]+", "-", raw.lower()).strip("-._")[:64]
-    return plain or f"driver-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
-
-
-def canonical_gpu(renderer: str) -> str:
-    """The family of a GPU: its renderer without marks, `adreno-740` of `Adreno (TM) 740`."""
-    return re.sub(r"\s+", "-", re.sub(r"\s*\((tm|r)\)", "", renderer.lower()).strip())
 
 
 def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from types import MappingProxyType
 from typing import Final
 
 from policies import catalog
-from policies.fingerprint import Population, canonical_accelerator, canonical_gpu, canonical_soc
+from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc, model_key
+from policies.fingerprint import Population
 from policies.language.kinds import INTEGER, NUMBER, OPEN, TEXT, YES_NO, ListOf, Record, Vocabulary, spelled, words
 from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload
-
-
-def canonical_manufacturer(name: str) -> str:
-    """The spelling of a manufacturer in fingerprints."""
-    return name.strip().lower()
-
-
-def model_key(model: str) -> str:
-    """A phone's model in the spelling of lists that fold case, blanks and dashes: `SM-G991B` is `sm_g991b`."""
-    return re.sub("[ -]", "_", model.lower())
-
 
 _RUNTIME: Final = Record("a vendor runtime", {"loads": YES_NO, "version": TEXT})
 _HINTS: Final = Record("device.hints", {"year": NUMBER, "tier": NUMBER, "npu_version": NUMBER, "npu_fp16": NUMBER})

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 from typing import Final
 
 
-class Sort(StrEnum):
-    """What a token is, in the words of an error message."""
+class Sort(Enum):
+    """What a token is. The names are those of the groups of `_TOKEN`."""
 
-    NAME = "a name"
-    TEXT = "a text"
-    INTEGER = "an integer"
-    NUMBER = "a number"
-    SIGN = "an operator"
-    END = "the end"
+    NAME = auto()
+    TEXT = auto()
+    INTEGER = auto()
+    NUMBER = auto()
+    SIGN = auto()
+    END = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Fault(Exception):
         self.nearest = nearest
 
 
-# A text of a condition fits on one line.
+# A text ends on the line that it begins on, as in CEL.
 _TEXT: Final = r"""(?:\\(?:[\\'"nrt]|u[0-9a-fA-F]{4})|[^\\'"\n\r])"""
 _TOKEN: Final = re.compile(
     rf"""(?P<skip>[ \t\r\n\f]+|//[^\n]*)

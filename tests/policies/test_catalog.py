@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from policies import catalog
+from policies.canonical import canonical_accelerator, canonical_soc
 from policies.catalog import SocEntry
-from policies.fingerprint import canonical_accelerator, canonical_soc
 
 TABLES: dict[str, Any] = {
     "accelerators": catalog.accelerators(),

@@ -11,7 +11,8 @@ from builders import EDGETPU, REFERENCE, make_fingerprint, make_report, nnapi, r
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.fingerprint import Fingerprint, Population, Presence, canonical_accelerator, canonical_soc, fingerprint
+from policies.canonical import canonical_accelerator, canonical_soc
+from policies.fingerprint import Fingerprint, Population, Presence, fingerprint
 from policies.observation import decode_observation
 from policies.report import parse_report
 from policies.vocabulary import FEATURE_LEVEL_VALUES, Delegate
