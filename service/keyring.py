@@ -30,6 +30,7 @@ MOST_REMEMBERED: Final = 10_000
 class Key:
     """What a key opens, and for which app (None: all). `actor` is None where it manages nothing."""
 
+    name: str
     scopes: frozenset[Scope]
     app: str | None
     actor: Actor | None
@@ -83,7 +84,7 @@ class KeyRing:
         """The key with this secret, if it is open."""
         token = self._manage_token
         if token and hmac.compare_digest(secret.encode(), token.encode()):
-            return Key(frozenset(Scope), None, MANAGE_TOKEN)
+            return Key(MANAGE_TOKEN.name, frozenset(Scope), None, MANAGE_TOKEN)
         if not secret.startswith(PREFIX):
             return None
         with Session(self._engine) as session:
@@ -105,7 +106,7 @@ class KeyRing:
 
 def _key(row: ApiKeyRow) -> Key:
     actor = Actor(row.name, Role[row.role.upper()], row.app) if row.role else None
-    return Key(frozenset(Scope(scope) for scope in row.scopes), row.app, actor)
+    return Key(row.name, frozenset(Scope(scope) for scope in row.scopes), row.app, actor)
 
 
 def _digest(secret: str) -> str:

@@ -17,7 +17,8 @@ class Settings:
     `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
     `watch_interval_s`: how often the newest release is looked up even without a notice.
     `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
-    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound.
+    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound;
+    `key_records_a_minute`: the same of one API key.
     `retention_days`: how long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
     `require_keys`: whether devices need an API key. `signing_keys`: a file of the keys that decisions are signed with, None
     signs nothing; `local_folder`: where this host keeps the live release and ready decisions, None for nowhere. The database's URL and the token are secrets: they stay out of `repr`.
@@ -32,6 +33,7 @@ class Settings:
     most_database_bytes: int = 0
     least_free_bytes: int = 1024 * 1024 * 1024
     report_records_a_minute: int = 60_000
+    key_records_a_minute: int = 0
     retention_days: int = 90
     lake_url: str | None = None
     require_keys: bool = False
@@ -54,6 +56,7 @@ class Settings:
             retention_days=int(env.get("NNFLEET_RETENTION_DAYS", "90")),
             lake_url=env.get("NNFLEET_LAKE_URL") or None,
             report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
+            key_records_a_minute=int(env.get("NNFLEET_KEY_RECORDS_A_MINUTE", "0")),
             require_keys=_switch(env.get("NNFLEET_REQUIRE_KEYS", "false")),
             signing_keys=_path(env.get("NNFLEET_SIGNING_KEYS")),
             local_folder=_path(env.get("NNFLEET_LOCAL_FOLDER")),
@@ -70,6 +73,7 @@ class Settings:
             "NNFLEET_MOST_DATABASE_BYTES": str(self.most_database_bytes),
             "NNFLEET_LEAST_FREE_BYTES": str(self.least_free_bytes),
             "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
+            "NNFLEET_KEY_RECORDS_A_MINUTE": str(self.key_records_a_minute),
             "NNFLEET_RETENTION_DAYS": str(self.retention_days),
             "NNFLEET_REQUIRE_KEYS": str(self.require_keys),
         }

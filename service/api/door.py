@@ -30,10 +30,16 @@ def check_app(app: str | None) -> None:
         raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
 
 
+def device_key() -> Key | None:
+    """The key of the device that asks; None where no key is asked for."""
+    found: Key | None = g.get("device_key")
+    return found
+
+
 def device_app() -> str | None:
     """The app that a device's key is bound to; None where it opens all, and where no key is asked for."""
-    bound: str | None = g.get("device_app")
-    return bound
+    key = device_key()
+    return key.app if key else None
 
 
 def check_device_app(app: str | None) -> None:
@@ -65,7 +71,7 @@ def _manager(access: Access) -> Actor:
 
 def _check_device(scope: Scope) -> None:
     found = _scoped(services().keyring.device_key(_secret()), scope)
-    g.device_app = found.app
+    g.device_key = found
     asked = (request.view_args or {}).get("app")
     if asked is not None:
         check_device_app(asked)

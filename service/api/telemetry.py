@@ -7,8 +7,10 @@ from flask.typing import ResponseReturnValue
 
 from service import clock
 from service.api.devices import bounded_body
+from service.api.door import device_key
 from service.context import services
 from service.intake.encodings import MAX_COMPRESSED_BYTES
+from service.intake.intake import ANYBODY, Sender
 
 blueprint = Blueprint("telemetry", __name__, url_prefix="/v1")
 
@@ -21,4 +23,6 @@ def post_telemetry() -> ResponseReturnValue:
     body = bounded_body(MAX_COMPRESSED_BYTES)
     ndjson = request.mimetype in {"application/x-ndjson", "application/jsonl"}
     encoding = request.headers.get("Content-Encoding", "")
-    return jsonify(intake.take(body, encoding, clock.now(), ndjson=ndjson).to_json())
+    key = device_key()
+    sender = Sender(key.name, key.app) if key else ANYBODY
+    return jsonify(intake.take(body, encoding, clock.now(), ndjson=ndjson, sender=sender).to_json())

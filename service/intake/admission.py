@@ -39,7 +39,7 @@ class StorageFull(TryLater):
 
 
 class QuotaExceeded(TryLater):
-    """More records of one report than it may send."""
+    """More records of one report, or with one key, than there may be."""
 
     code: ClassVar[str] = "quota-exceeded"
 
@@ -65,13 +65,15 @@ class Slots:
 
 
 class Quota:
-    """Records a minute for each report, as a bucket that fills evenly. A burst may use up a minute at once.
+    """Records a minute for each report or key, as buckets that fill evenly. A burst may use up a minute at once.
 
-    A report is a kind of phone and no phone, so this bounds the harm that made-up phones of one kind can do and is far
-    above what honest ones send. 0 records a minute stand for no quota.
+    A report is a kind of phone and no phone, and a key an app's, so this bounds the harm that made-up phones can do and is
+    far above what honest ones send. `what` the buckets are for is said to who is refused. 0 records a minute stand for no
+    quota.
     """
 
-    def __init__(self, records_a_minute: int, timer_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, what: str, records_a_minute: int, timer_s: Callable[[], float] = time.monotonic) -> None:
+        self._what = what
         self._burst = float(records_a_minute)
         self._a_second = records_a_minute / 60
         self._timer_s = timer_s
@@ -79,7 +81,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def charge(self, records: Mapping[str, int]) -> None:
-        """Take records by report from the buckets; raises QuotaExceeded, and takes none, where one is empty.
+        """Take records by report or key from the buckets; raises QuotaExceeded, and takes none, where one is empty.
 
         A batch may overdraw: whoever comes next waits until the debt is paid.
         """
@@ -87,14 +89,14 @@ class Quota:
             return
         now_s = self._timer_s()
         with self._lock:
-            left = {report_id: self._now(report_id, now_s) for report_id in records}
+            left = {name: self._now(name, now_s) for name in records}
             if (least := min(left.values(), default=1.0)) < 1:
                 wait_s = int((1 - least) / self._a_second) + 1
-                raise QuotaExceeded("too many records of one report", wait_s, limit=int(self._burst))
+                raise QuotaExceeded(f"too many records of one {self._what}", wait_s, limit=int(self._burst))
             if len(self._left) > MOST_KEYS:
                 self._left.clear()
-            self._left |= {report_id: (left[report_id] - number, now_s) for report_id, number in records.items()}
+            self._left |= {name: (left[name] - number, now_s) for name, number in records.items()}
 
-    def _now(self, report_id: str, now_s: float) -> float:
-        left, at_s = self._left.get(report_id, (self._burst, now_s))
+    def _now(self, name: str, now_s: float) -> float:
+        left, at_s = self._left.get(name, (self._burst, now_s))
         return min(self._burst, left + (now_s - at_s) * self._a_second)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Self
 
@@ -31,14 +32,26 @@ KNOWN_REPORTS: Final = 200_000
 """Reports whose class a worker remembers, some 30 MB."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whose batch it is, as far as that is known: the name of an API key, and the app that the key is bound to."""
+
+    key: str | None = None
+    app: str | None = None
+
+
+ANYBODY: Final = Sender()
+
+
 class Intake:
     """Stores batches. One for each worker: it remembers classes of reports and what cohorts have measured."""
 
-    def __init__(self, engine: Engine, room: Room, slots: Slots, quota: Quota) -> None:
+    def __init__(self, engine: Engine, room: Room, slots: Slots, quota: Quota, key_quota: Quota) -> None:
         self.room = room
         self._engine = engine
         self._slots = slots
         self._quota = quota
+        self._key_quota = key_quota
         self._cohorts = Cohorts()
         self._classes: dict[str, tuple[str, bool]] = {}
         self._newest_release = 0
@@ -50,17 +63,22 @@ class Intake:
             engine,
             Room(engine, settings.most_database_bytes, settings.least_free_bytes),
             Slots(max(1, settings.pool_size - 2)),
-            Quota(settings.report_records_a_minute),
+            Quota("report", settings.report_records_a_minute),
+            Quota("key", settings.key_records_a_minute),
         )
 
-    def take(self, body: bytes, encoding: str, received_at: datetime, *, ndjson: bool) -> Verdicts:
+    def take(
+        self, body: bytes, encoding: str, received_at: datetime, *, ndjson: bool, sender: Sender = ANYBODY
+    ) -> Verdicts:
         """Store a batch; when this returns, what is acknowledged is committed.
 
         Raises BodyTooLarge, MalformedBody, UnsupportedEncoding, MalformedJson or TooManyRecords for the batch as a whole,
         and Overloaded or QuotaExceeded where it has to come again.
         """
         verdicts = Verdicts()
-        first, repeats = _decoded(split(inflate(body, encoding), ndjson=ndjson), verdicts)
+        first, repeats = _decoded(split(inflate(body, encoding), ndjson=ndjson), verdicts, sender.app)
+        if sender.key is not None:
+            self._key_quota.charge({sender.key: len(first)})
         self._quota.charge(Counter(record.observation.report_id for record in first.values()))
         with self._slots.one(), Session(self._engine) as session, session.begin():
             stored = self._store(session, first, received_at, verdicts)
@@ -126,8 +144,8 @@ class Intake:
         return rows
 
 
-def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[bytes, Record], list[Record]]:
-    """Readable records by id, and those whose id an earlier one of the batch has."""
+def _decoded(raws: Iterable[bytes], verdicts: Verdicts, app: str | None) -> tuple[dict[bytes, Record], list[Record]]:
+    """Readable records of the app (None: of any) by id, and those whose id an earlier one of the batch has."""
     first: dict[bytes, Record] = {}
     repeats: list[Record] = []
     for index, raw in enumerate(raws):
@@ -135,6 +153,9 @@ def _decoded(raws: Iterable[bytes], verdicts: Verdicts) -> tuple[dict[bytes, Rec
             observation = decode_observation(raw)
         except UNREADABLE as error:
             verdicts.reject(index, "invalid-record", str(error))
+            continue
+        if app is not None and observation.app != app:
+            verdicts.reject(index, "another-app", f"this key is for the app {app!r} only")
             continue
         record = Record(index, observation.record_id.bytes, observation, raw, hashlib.sha256(raw).digest())
         if first.setdefault(record.key, record) is not record:

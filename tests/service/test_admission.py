@@ -10,10 +10,14 @@ import pytest
 from builders import make_attempt, make_observation, make_report
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
+from sqlmodel import Session
 
 from policies.report import report_id
+from service import clock
+from service.access import Scope
 from service.app import create_app
 from service.intake.admission import Overloaded, Quota, QuotaExceeded, Slots
+from service.keyring import NewKey, create
 from service.settings import Settings
 
 
@@ -72,7 +76,7 @@ class Clock:
 
 def test_a_quota_is_a_minutes_worth_and_fills_evenly() -> None:
     clock = Clock()
-    quota = Quota(60, clock)
+    quota = Quota("report", 60, clock)
     quota.charge({"a": 50})
     quota.charge({"a": 40})
     with pytest.raises(QuotaExceeded) as caught:
@@ -95,7 +99,7 @@ def test_over_its_quota_a_report_waits_and_loses_nothing(settings: Settings, eng
 
 
 def test_zero_records_a_minute_are_no_quota() -> None:
-    quota = Quota(0)
+    quota = Quota("report", 0)
     for _ in range(3):
         quota.charge({"a": 10**9})
 
@@ -108,3 +112,22 @@ def test_without_room_nothing_is_read_and_decisions_go_on(
     for _ in range(2):
         assert told_to_wait(post(phone, make_observation()), "storage-full") == 300
     assert phone.get(f"/v1/decisions/camera/{known_report}").get_json()["code"] != "storage-full"
+
+
+def test_a_key_opens_its_app_and_no_more_than_its_quota(
+    settings: Settings, engine: Engine, client: FlaskClient, known_report: str
+) -> None:
+    with Session(engine) as session, session.begin():
+        new = NewKey("camera-phones", frozenset({Scope.TELEMETRY}), None, "camera")
+        secret = create(session, new, "test", clock.now())
+    phone = create_app(replace(settings, require_keys=True, key_records_a_minute=60), engine).test_client()
+
+    def send(*records: Any) -> Any:
+        return phone.post("/v1/telemetry", json=records, headers={"Authorization": f"Bearer {secret}"})
+
+    verdicts = send(make_observation(), make_observation(app="other")).get_json()
+    assert verdicts["accepted"] == 1
+    assert [(row["index"], row["reason"]) for row in verdicts["rejected"]] == [(1, "another-app")]
+    assert send(*(make_attempt() for _ in range(70))).get_json()["accepted"] == 70
+    assert told_to_wait(send(make_observation()), "quota-exceeded") >= 10
+    assert post(client, make_observation()).get_json()["accepted"] == 1

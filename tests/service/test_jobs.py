@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -171,3 +172,24 @@ def test_a_recommendation_carries_its_gate_and_names_the_uses_behind_it(
     assert second["units_compared"] >= 1
     assert second["off_policy"]["uses"] == 5
     assert set(second["off_policy"]["estimates"]) == {"ips", "dr", "snips"}
+
+
+def test_a_few_fake_phones_move_no_cohort(client: FlaskClient, engine: Engine) -> None:
+    def honest(number: int) -> dict[str, Any]:
+        latency_us = 40_000 + 100 * (number % 41)
+        return make_observation((latency_us,) * 3)
+
+    for start in range(0, 120, 40):
+        send(client, [honest(number) for number in range(start, start + 40)])
+    [before] = rolled(engine)
+    client.application.extensions["nnfleet"].intake._cohorts._until_s = 0.0
+    fakes = [make_observation((latency_us,) * 3) for latency_us in (400, 40, 13_000) for _ in range(30)]
+    verdicts = client.post("/v1/telemetry", json=fakes).get_json()
+    assert [row["reason"] for row in verdicts["set_aside"]] == ["too-good-to-be-true"] * 30 + ["unit-suspect"] * 30
+    flood = client.post("/v1/telemetry", json=[make_observation((13_000,) * 3) for _ in range(500)]).get_json()
+    assert flood["accepted"] == 60
+    assert {row["reason"] for row in flood["set_aside"]} == {"over-batch-share"}
+    [after] = rolled(engine)
+    assert after.windows == before.windows + 30 + 60
+    # Ninety of the 210 windows are false now, three times too quick: the median stays among the honest ones.
+    assert 40_000 * 0.99 < math.exp(after.log_p50_us) <= math.exp(before.log_p50_us)
