@@ -27,6 +27,7 @@ app.add_typer(groups.keys, name="key")
 app.add_typer(groups.audit, name="audit")
 app.add_typer(groups.policy, name="policy")
 app.add_typer(signing.app, name="signing-key")
+app.add_typer(groups.report, name="report")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Commands that come in groups: `key`, `audit`, `policy`. Names and options only, as in `service.cli.app`."""
+"""Commands that come in groups: `key`, `audit`, `policy`, `report`. Names and options only, as in `service.cli.app`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from service.cli.options import DataFolder, Json
 keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
 policy = typer.Typer(no_args_is_help=True, help="Policies in files.")
 audit = typer.Typer(no_args_is_help=True, help="The audit log.")
+report = typer.Typer(no_args_is_help=True, help="Reports as files.")
 
 
 @keys.command("create")
@@ -81,3 +82,20 @@ def import_gpu_allowlist(
     from service.cli.policy import import_gpu_allowlist as run
 
     run(file, app, into, as_json)
+
+
+@report.callback()
+def reports() -> None:
+    """Reports as files."""
+
+
+@report.command("matrix")
+def report_matrix(
+    out: Annotated[Path, typer.Option(help="Folder to write index.html and the CSV files into.")] = Path("report"),
+    device: Annotated[list[str] | None, typer.Option(help="A device class; may be given several times.")] = None,
+    data: DataFolder = None,
+) -> None:
+    """What the ten busiest devices, or those named, support, how fast and how right their arms are."""
+    from service.cli.matrix.command import report_matrix as run
+
+    run(out, device or [], data)

@@ -1,0 +1,1 @@
+"""The device matrix as files: HTML for reading and printing, CSV for everything else."""
