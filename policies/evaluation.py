@@ -59,9 +59,9 @@ def evaluate_model(made: Explanation, release: int) -> Evaluated:
         raise TargetingKeyMissing(f"flag {key} is split: name a unit as targetingKey", field="targetingKey")
     return Evaluated(
         key,
-        made.ladder[0],
+        made.keys[0],
         Reason.SPLIT if len(made.splits) > 1 else Reason.TARGETING_MATCH,
-        {**(chosen_json(made) or {}), "ladder": list(made.ladder)},
+        {**(chosen_json(made) or {}), "ladder": list(made.keys)},
         _metadata(made, made.plan, release),
     )
 
@@ -69,7 +69,8 @@ def evaluate_model(made: Explanation, release: int) -> Evaluated:
 def _metadata(made: Explanation, plan: Plan, release: int) -> Metadata:
     told: dict[str, str | int | float | None] = {
         "release": release,
-        "plan": plan_name(made.decided, plan),
+        "plan": made.trial.plan if made.trial else plan_name(made.decided, plan),
+        "side": made.trial.side if made.trial else None,
         "rule": plan.rule.value,
         "bucket": made.bucket,
         "propensity": made.propensity,

@@ -22,6 +22,7 @@ from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, 
 from policies.plans import Plan, Split
 from policies.refusals import Verdict
 from policies.rule import StatedRule
+from policies.staging import Side, keyed
 from policies.tried import Fate, TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
@@ -79,11 +80,21 @@ class RankLine:
 
 @dataclass(frozen=True, slots=True)
 class SplitLine:
-    """A split and the buckets it holds, first and last, both included."""
+    """A split and the buckets it holds, first and last, both included. In a rollout, whose `side` it is."""
 
     split: Split
     first_bucket: int
     last_bucket: int
+    side: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A rollout that the unit is drawn in: its side (None: who waits), the share tried, the plan's name in documents."""
+
+    side: Side | None
+    share_bp: int
+    plan: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +117,12 @@ class Explanation:
     bucket: int | None
     chosen: int | None
     ladder: tuple[str, ...]
+    trial: Trial | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The ladder as documents and observations name its arms: in a rollout with their side."""
+        return tuple(keyed(arm, self.trial.side if self.trial else None) for arm in self.ladder)
 
     @property
     def model(self) -> ModelSpec:
@@ -114,11 +131,14 @@ class Explanation:
 
     @property
     def propensity(self) -> float | None:
-        """Chance (0…1) that the arm served first was served, over all splits that it leads; None where none was."""
+        """Chance (0…1) that the arm served first was served, over all splits that it leads; None where none was.
+
+        In a rollout over those of its side: the chance of its key.
+        """
         if self.chosen is None:
             return None
-        led = (line.split.weight_bp for line in self.splits if line.split.ladder[0] == self.ladder[0])
-        return sum(led) / WHOLE_BP
+        served = _lead(self.splits[self.chosen])
+        return sum(line.split.weight_bp for line in self.splits if _lead(line) == served) / WHOLE_BP
 
 
 def explain(
@@ -146,6 +166,10 @@ def explain(
         chosen=chosen,
         ladder=ladder,
     )
+
+
+def _lead(line: SplitLine) -> tuple[str, Side | None]:
+    return line.split.ladder[0], line.side
 
 
 def _chosen(splits: Sequence[Split], number: int | None) -> int | None:

@@ -29,8 +29,9 @@ def explanation_json(made: Explanation) -> dict[str, Any]:
     """One model: what was chosen, by whom, for whom, and what became of every arm."""
     return {
         "chosen": chosen_json(made),
-        "ladder": list(made.ladder),
+        "ladder": list(made.keys),
         "plan": _plan_json(made),
+        "rollout": {"side": made.trial.side, "share": made.trial.share_bp} if made.trial else None,
         "bucket": made.bucket,
         "propensity": made.propensity,
         "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
@@ -45,15 +46,14 @@ def chosen_json(made: Explanation) -> dict[str, Any] | None:
     """The arm to start with, as decision documents write it, under its id; None where nothing may run."""
     if not made.ladder:
         return None
-    lead = made.ladder[0]
-    return {"arm": lead} | arms_json(made.decided, made.facts)[lead]
+    return {"arm": made.keys[0]} | arms_json(made.decided, made.facts)[made.ladder[0]]
 
 
 def _plan_json(made: Explanation) -> dict[str, Any] | None:
     if made.plan is None:
         return None
     return {
-        "name": plan_name(made.decided, made.plan),
+        "name": made.trial.plan if made.trial else plan_name(made.decided, made.plan),
         "rule": made.plan.rule,
         "by": made.plan.by,
         "evidence": dict(made.plan.evidence),
@@ -67,6 +67,7 @@ def _split_json(line: SplitLine, served: bool) -> dict[str, Any]:
         "weight": line.split.weight_bp,
         "ladder": list(line.split.ladder),
         "explore": line.split.explore,
+        "side": line.side,
         "buckets": [line.first_bucket, line.last_bucket],
         "served": served,
     }

@@ -19,7 +19,8 @@ from policies.vocabulary import ThermalStatus
 
 WHOLE_BP: Final = 10_000
 _HEAT: Final = list(ThermalStatus)
-_COMPARED: Final = ("situations", "plans", "arms")
+COMPARED: Final = ("situations", "plans", "arms")
+"""Parts of a model's decision: where all are equal there is nothing to try."""
 
 
 class Side(StrEnum):
@@ -54,13 +55,13 @@ def staged(control: Mapping[str, Any], candidate: Mapping[str, Any], share_bp: i
 
 
 def _model(control: Mapping[str, Any], candidate: Mapping[str, Any], share_bp: int) -> Mapping[str, Any]:
-    if all(control[part] == candidate[part] for part in _COMPARED):
+    if all(control[part] == candidate[part] for part in COMPARED):
         return control
     situations: list[dict[str, Any]] = []
     plans: dict[str, Any] = {}
     arms: dict[str, Any] = {}
     for when, new, old in _situations(candidate, control):
-        name = old if old == new else f"{old}.{new}"
+        name = plan_of_both(old, new)
         if any(when == earlier["when"] for earlier in situations):
             continue
         situations.append({"when": when, "plan": name})
@@ -68,6 +69,11 @@ def _model(control: Mapping[str, Any], candidate: Mapping[str, Any], share_bp: i
         arms |= _arms(plans[name], control["arms"], candidate["arms"])
     because = [*control["because"], {"rollout_bp": share_bp, "candidate": candidate["because"]}]
     return {**control, "situations": situations, "plans": plans, "arms": dict(sorted(arms.items())), "because": because}
+
+
+def plan_of_both(control: str, candidate: str) -> str:
+    """What the staged document calls the plan that holds these two."""
+    return control if control == candidate else f"{control}.{candidate}"
 
 
 def _situations(candidate: Mapping[str, Any], control: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:

@@ -37,7 +37,7 @@ def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_a
         "release": release,
         "issued_at": _rfc3339(issued_at),
         "expires_at": expires_at(document, issued_at),
-        "models": {d.model.name: _model(d, decision.fingerprint) for d in decision.models},
+        "models": {d.model.name: model_json(d, decision.fingerprint) for d in decision.models},
         "telemetry": {"sample": document.telemetry.sample, "flush_s": document.telemetry.flush_s},
         "advice": list(decision.advice),
     }
@@ -52,7 +52,8 @@ def _rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _model(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
+def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
+    """One model: its situations, plans and arms, and why."""
     others = decided.plans[1:]
     situations = [{"when": {"workload": plan.workload}, "plan": plan_name(decided, plan)} for plan in others]
     return {

@@ -6,8 +6,9 @@ from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import UnknownApp, UnknownModel
 from policies.explain import Explanation, explain
+from policies.explain_trial import in_trial
 from policies.fingerprint import Fingerprint
-from service.release_content import ReleaseContent
+from service.release_content import ReleaseContent, Staged
 
 
 def explained(
@@ -18,7 +19,19 @@ def explained(
     if document is None:
         raise UnknownApp(f"release {content.number} has no app {app!r}", field="app")
     knowledge = content.knowledge(facts.driver_stack, app)
-    return [explain(facts, document, spec, knowledge, moment) for spec in _models(content, app, model)]
+    made = [explain(facts, document, spec, knowledge, moment) for spec in _models(content, app, model)]
+    return [_in_rollout(one, content.staged, facts, moment) for one in made] if content.staged else made
+
+
+def _in_rollout(control: Explanation, stage: Staged, facts: Fingerprint, moment: Moment) -> Explanation:
+    """What the unit gets in a rollout; what only one side has waits for its end."""
+    app, name = control.model.app, control.model.name
+    document = stage.candidate.documents.get(app)
+    spec = next((spec for spec in stage.candidate.models.get(app, ()) if spec.name == name), None)
+    if document is None or spec is None:
+        return control
+    knowledge = stage.candidate.knowledge(facts.driver_stack, app)
+    return in_trial(control, explain(facts, document, spec, knowledge, moment), stage.share_bp)
 
 
 def _models(content: ReleaseContent, app: str, name: str | None) -> list[ModelSpec]:

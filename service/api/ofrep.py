@@ -105,8 +105,8 @@ def _context() -> tuple[Mapping[str, Any], Context]:
     raw = strict_json.loads(bounded_body(MAX_BYTES) or b"{}", max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     if not isinstance(raw, dict):
         raise errors.MalformedJson("the body is an object with a context")
-    stated = raw.get("context") or {}
-    return stated, validated(Context, stated)
+    stated = raw.get("context")
+    return (stated or {}), validated(Context, {} if stated is None else stated)
 
 
 def _phone(context: Context) -> Fingerprint | errors.NnfleetError | None:

@@ -62,7 +62,8 @@ def _chosen(made: Explanation) -> Iterator[str]:
 
 
 def _split(line: SplitLine, served: bool) -> str:
-    marks = [mark for mark, holds in (("explores", line.split.explore), ("served", served)) if holds]
+    marks: list[str] = [line.side] if line.side else []
+    marks += [mark for mark, holds in (("explores", line.split.explore), ("served", served)) if holds]
     buckets = f"buckets {line.first_bucket}–{line.last_bucket}"
     return f"{line.split.weight_bp / 100:g} %  {line.split.ladder[0]}  {', '.join([buckets, *marks])}"
 

@@ -11,7 +11,7 @@ from operating import Operator
 from sqlalchemy import Engine
 from werkzeug.exceptions import TooManyRequests
 
-from policies.assign import bucket
+from policies.assign import bucket, choose
 from service.app import create_app
 from service.releases import load
 from service.settings import Settings
@@ -100,6 +100,8 @@ def test_names_with_dots_are_resolved_by_what_is_registered(client: FlaskClient,
         ("camera.segmentation", {"context": {"report": report_with(), "workload": "idle"}}, 400, "INVALID_CONTEXT"),
         ("camera.segmentation", {"context": {"report": {"imei": "1"}}}, 400, "INVALID_CONTEXT"),
         ("camera.segmentation", {"context": [1]}, 400, "INVALID_CONTEXT"),
+        ("camera.segmentation", {"context": []}, 400, "INVALID_CONTEXT"),
+        ("camera.segmentation", {"context": False}, 400, "INVALID_CONTEXT"),
         ("camera.segmentation", {"context": {"targetingKey": 7, "report": report_with()}}, 400, "INVALID_CONTEXT"),
         ("camera.segmentation", {"context": {"targetingKey": "a\nb", "report": report_with()}}, 400, "INVALID_CONTEXT"),
         ("camera.segmentation", b"{", 400, "PARSE_ERROR"),
@@ -270,3 +272,24 @@ def test_a_new_release_shows_what_changed_of_the_flags(operator: Operator) -> No
     operator.send("POST", "/v1/releases", {"note": "night for all"})
     changes = operator.send("GET", "/v1/releases/2").get_json()["diff"]
     assert [change["path"] for change in changes] == ["/flags/camera/flags/night/default_variant"]
+
+
+def test_in_a_rollout_a_unit_gets_what_its_document_gives_it(
+    client: FlaskClient, operator: Operator, engine: Engine, known_report: str
+) -> None:
+    operator.publish()
+    newer = [variant | {"size_bytes": 500} for variant in make_model_json()["variants"]]
+    operator.send("PUT", "/v1/models/camera/segmentation", make_model_json(variants=newer))
+    steps = [{"share_bp": 5_000, "min_minutes": 0, "min_windows": 20}]
+    assert operator.send("POST", "/v1/rollouts", {"note": "smaller files", "steps": steps}).status_code == 201
+    _follow(client, engine)
+    served = client.get(f"/v1/decisions/camera/{known_report}").get_json()["models"]["segmentation"]
+    sides = set()
+    for unit in ("a", "b", "c", "d", "e", "f"):
+        told = evaluate(client, "camera.segmentation", report_id=known_report, targetingKey=unit).get_json()
+        number = choose([split["weight"] for split in served["plans"]["main"]["splits"]], told["metadata"]["bucket"])
+        assert told["value"]["ladder"] == served["plans"]["main"]["splits"][number or 0]["ladder"]
+        assert told["value"]["variant"] == served["arms"][told["variant"]]["variant"]
+        assert told["metadata"]["propensity"] == 0.5
+        sides.add(told["metadata"].get("side"))
+    assert sides == {None, "candidate"}
