@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from policies import strict_json, strict_yaml
+from policies.arm_globs import check_globs
 from policies.document import PolicyDocument, parse_document
 from policies.errors import ConditionError, InvalidField, InvalidInput, MalformedJson, MalformedYaml
 from policies.strict_yaml import Mark, Path, Source
@@ -34,7 +35,7 @@ def _of_json(body: bytes) -> PolicyDocument:
     """JSON is YAML enough to find places in: what is wrong is read again, only to say where."""
     try:
         raw = strict_json.loads(body, max_bytes=MAX_JSON_BYTES, max_depth=MAX_DEPTH)
-        return parse_document(raw)
+        return _document(raw)
     except MalformedJson as error:
         if error.field is None:
             raise
@@ -46,6 +47,12 @@ def _of_json(body: bytes) -> PolicyDocument:
         if isinstance(found, InvalidInput):
             raise
         return _placed(Source(raw, found.marks), _decoded(body))
+
+
+def _document(raw: Any) -> PolicyDocument:
+    document = parse_document(raw)
+    check_globs(document)
+    return document
 
 
 def _as_yaml(body: bytes) -> Source | InvalidInput:
@@ -65,7 +72,7 @@ def _decoded(body: bytes) -> str:
 def _placed(source: Source, text: str) -> PolicyDocument:
     """The document; what is wrong with it is told with its place."""
     try:
-        return parse_document(source.value)
+        return _document(source.value)
     except (InvalidField, ConditionError) as error:
         mark = _mark(source, error.field or "")
         whole = mark.key or (mark.line, mark.column)

@@ -94,6 +94,24 @@ def test_a_fault_in_a_condition_is_placed_in_the_document(text: str, media_type:
             "learned",
         ),
         ('{"app": "camera", "denies": [{"id": "d", "reason": "r", "arms": [\n""]}]}', (2, 1), "denies.0.arms.0", None),
+        (
+            '{"app": "camera", "denies": [{"id": "d", "reason": "r", "arms": [\n"*.nnap.*"]}]}',
+            (2, 1),
+            "denies.0.arms.0",
+            "nnapi",
+        ),
+        (
+            '{"app": "camera", "rules": [{"id": "a", "when": "true", "use": {"ladder": [\n"int9.*"]}}]}',
+            (2, 1),
+            "rules.0.use.ladder.0",
+            "int8",
+        ),
+        (
+            '{"app": "camera", "rules": [{"id": "a", "when": "true", "use": {"split": [{"weight_bp": 10000, "ladder": ["*",\n"x.y"]}]}}]}',
+            (2, 1),
+            "rules.0.use.split.0.ladder.1",
+            None,
+        ),
     ],
 )
 def test_a_wrong_field_is_placed_where_it_is_stated(
@@ -102,6 +120,24 @@ def test_a_wrong_field_is_placed_where_it_is_stated(
     fault = wrong(text, media_type)
     assert isinstance(fault, InvalidField)
     assert ((fault.line, fault.column), fault.field, fault.nearest) == (place, field, nearest)
+
+
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "*",
+        "*.gpu",
+        "int8.*",
+        "fp16.tflite.gpu",
+        "*.*.nnapi.*",
+        "int8.*.nnapi.a-driver-of-tomorrow",
+        "*pu",
+        "int?.*.qnn",
+    ],
+)
+def test_a_glob_that_some_arm_could_match_is_taken(glob: str) -> None:
+    document = read(json.dumps({"app": "camera", "denies": [{"id": "d", "reason": "r", "arms": [glob]}]}), JSON)
+    assert document.denies[0].arms == (glob,)
 
 
 def test_a_key_that_stands_twice_is_refused_with_its_place() -> None:
