@@ -35,6 +35,8 @@ check: setup ## Lint, types, import contracts
 
 bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.lookup
+	$(BIN)/python -m tests.bench.scale
+	$(BIN)/python -m tests.bench.publishing
 	$(BIN)/python -m tests.bench.ingest
 	$(BIN)/python -m tests.bench.rules
 
