@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from policies.rollout import Act, Limit, Measure, RolloutPlan, State
 from policies.sequential import (
+    LEAST_NOISE,
     Failures,
     Levels,
     log_e_of_failures,
@@ -156,7 +157,8 @@ def _reading(
     for fact, names in cohorts.items():
         by_name = _grouped(strata, fact)
         groups += [(f"{fact} {name}", 1 / 3 / len(names), by_name.get(name, ())) for name in names]
-    found = [(name, weight, *_measured(measure, members, limit)) for name, weight, members in groups]
+    noise = _noise(measure, strata)
+    found = [(name, weight, *_measured(measure, members, limit, noise)) for name, weight, members in groups]
     evidence = log_mean([log_e for _, _, log_e, _ in found], [weight for _, weight, _, _ in found])
     cohort, _, _, cohort_ratio = max(found, key=lambda row: row[2] + math.log(row[1]))
     needed = math.log(len(Measure) / plan.false_stop_rate)
@@ -170,17 +172,25 @@ def _grouped(strata: Iterable[Stratum], fact: str) -> dict[str, list[Stratum]]:
     return grouped
 
 
-def _measured(measure: Measure, strata: Sequence[Stratum], limit: Limit) -> tuple[float, float]:
+def _noise(measure: Measure, strata: Sequence[Stratum]) -> float:
+    """The variance of a window's level over the whole fleet; the least there is where that is not known."""
+    found = shift(_levels(measure, strata)) if measure in _LEVELS else None
+    return found.noise if found else LEAST_NOISE
+
+
+def _measured(measure: Measure, strata: Sequence[Stratum], limit: Limit, noise: float) -> tuple[float, float]:
     """(log evidence, estimated ratio) of a measure in a cohort."""
     if measure in _LEVELS:
-        found = shift([(_level(measure, s.candidate), _level(measure, s.control)) for s in strata])
+        found = shift(_levels(measure, strata), noise)
         return log_e_of_shift(found, math.log(limit.stop)), math.exp(found.estimate) if found else 1.0
     failures = [_failures(measure, stratum) for stratum in strata]
     return log_e_of_failures(failures, limit.stop), rate_ratio(failures)
 
 
-def _level(measure: Measure, seen: Seen) -> Levels:
-    return seen.log_p90 if measure is Measure.P90_LATENCY else seen.log_memory
+def _levels(measure: Measure, strata: Iterable[Stratum]) -> list[tuple[Levels, Levels]]:
+    if measure is Measure.P90_LATENCY:
+        return [(stratum.candidate.log_p90, stratum.control.log_p90) for stratum in strata]
+    return [(stratum.candidate.log_memory, stratum.control.log_memory) for stratum in strata]
 
 
 def _failures(measure: Measure, stratum: Stratum) -> Failures:

@@ -28,6 +28,8 @@ EFFECT_SCALE: Final = 0.2
 """Scale of the effects a level's test is sharpest for, in log: about a fifth over what is tolerated."""
 LEAST_FREEDOM: Final = 30
 """Windows beyond one a group that a level's variance is estimated from, at least."""
+LEAST_NOISE: Final = 1e-9
+"""Variance of a window in log that nothing falls below: three in a hundred thousand."""
 NO_EVIDENCE: Final = 0.0
 
 
@@ -57,10 +59,11 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How much higher the candidate's logarithms are, and the variance of that estimate."""
+    """How much higher the candidate's logarithms are, the variance of that estimate, and that of a single window."""
 
     estimate: float
     variance: float
+    noise: float = 0.0
 
 
 def log_e_of_failures(strata: Iterable[Failures], tolerated: float) -> float:
@@ -92,17 +95,21 @@ def rate_ratio(strata: Iterable[Failures]) -> float:
     return seen / expected
 
 
-def shift(strata: Sequence[tuple[Levels, Levels]]) -> Shift | None:
-    """Candidate against control within strata, weighed by how much each tells; None where too little is known."""
+def shift(strata: Sequence[tuple[Levels, Levels]], least_noise: float = LEAST_NOISE) -> Shift | None:
+    """Candidate against control within strata, weighed by how much each tells; None where too little is known.
+
+    `least_noise`: the variance of a window is taken to be at least this. A small cohort that was calm so far would
+    else be surprised by the first restless window.
+    """
     both = [(new, old) for new, old in strata if new.n and old.n]
     freedom = sum(new.n + old.n - 2 for new, old in both)
     if freedom < LEAST_FREEDOM:
         return None
-    variance = sum(new.spread + old.spread for new, old in both) / freedom
+    noise = max(least_noise, sum(new.spread + old.spread for new, old in both) / freedom)
     weights = [new.n * old.n / (new.n + old.n) for new, old in both]
     gaps = (new.total / new.n - old.total / old.n for new, old in both)
     estimate = sum(w * gap for w, gap in zip(weights, gaps, strict=True)) / sum(weights)
-    return Shift(estimate, max(variance, 1e-9) / sum(weights))
+    return Shift(estimate, noise / sum(weights), noise)
 
 
 def log_e_of_shift(found: Shift | None, tolerated_log: float) -> float:

@@ -30,6 +30,13 @@ app.add_typer(signing.app, name="signing-key")
 app.add_typer(groups.report, name="report")
 
 
+class Scenario(StrEnum):
+    """What the demo can play."""
+
+    LOOP = "loop"
+    BAD_RELEASE = "bad-release"
+
+
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -249,12 +256,17 @@ def demo(
     as_json: Json = False,
     serve: Annotated[bool, typer.Option("--serve", help="Leave the server up at the end, on port 8080.")] = False,
     data: Annotated[Path | None, typer.Option("--data", help="Keep the demo's PostgreSQL in this folder.")] = None,
+    scenario: Annotated[
+        Scenario, typer.Option(help="What is played: the loop of learning, or a bad release that stops itself.")
+    ] = Scenario.LOOP,
     report: Annotated[Path, typer.Option(help="Where the HTML report goes.")] = Path("demo-report/index.html"),
 ) -> None:
     """Watch a fleet of phones get better decisions, round by round, through the real server."""
-    from service.cli.demo.command import demo as run
+    from service.cli.demo import command
 
-    passed = run(
+    if scenario is Scenario.BAD_RELEASE:
+        raise typer.Exit(0 if command.bad_release(seed=seed, as_json=as_json, data=data) else 1)
+    passed = command.demo(
         devices=devices, rounds=rounds, seed=seed, quick=quick, as_json=as_json, serve=serve, data=data, report=report
     )
     raise typer.Exit(0 if passed else 1)

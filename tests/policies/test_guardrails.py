@@ -207,7 +207,9 @@ def test_a_shift_of_few_windows_is_not_known() -> None:
     assert shift([(few, few)]) is None
     assert log_e_of_shift(None, 0.05) == 0.0
     many = Levels(100, 1_000.0, 10_010.0)
-    assert shift([(many, many)]) == Shift(0.0, pytest.approx(20 / 198 / 50))
+    found = shift([(many, many)])
+    assert found == Shift(0.0, pytest.approx(20 / 198 / 50), pytest.approx(20 / 198))
+    assert shift([(many, many)], least_noise=1.0) == Shift(0.0, pytest.approx(1 / 50), 1.0)
 
 
 def test_evidence_far_below_the_limit_is_small_and_finite() -> None:

@@ -16,9 +16,12 @@ from sqlalchemy import Engine
 
 from ml.fleet import build_fleet
 from service import clock
+from service.cli.demo.bad_release import SOCS, few_socs
+from service.cli.demo.bad_release import play as play_bad_release
 from service.cli.demo.play import Play, Scene, play
 from service.cli.demo.report import write_report
 from service.cli.demo.screen import Screen, print_verdict
+from service.cli.demo.timeline import print_look, print_outcome
 from service.cli.serve import wait_for_interrupt
 from service.server import running_server
 from service.settings import Settings
@@ -28,6 +31,8 @@ from service.store.engine import make_engine
 
 DEVICES, ROUNDS = 2_000, 4
 QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10
+STAGED_DEVICES = 1_000
+"""Phones that those of a bad release are taken from."""
 
 
 def demo(
@@ -57,6 +62,23 @@ def demo(
                 console.print(f"The server stays up: console {server}/console/ · token {token} · Ctrl-C ends it.")
                 wait_for_interrupt()
     return played.verdict.passed
+
+
+def bad_release(*, seed: int, as_json: bool, data: Path | None) -> bool:
+    """Play a bad release; True where the guard stopped it on the first or second step and undid it."""
+    console = Console(stderr=as_json)
+    fleet, bad_soc = few_socs(build_fleet(devices=STAGED_DEVICES, seed=seed, models=QUICK_MODELS))
+    token = secrets.token_urlsafe(24)
+    with _database(data) as url:
+        settings = Settings(database_url=url, manage_token=token, log_level="error")
+        with _engine(settings) as engine, running_server(settings) as server:
+            console.print(f"[bold]nnfleet demo[/bold]: {len(fleet.phones)} phones of {SOCS} SoCs, seed {seed}")
+            scene = Scene(server, token, engine, fleet, rounds=0, seed=seed)
+            outcome = play_bad_release(scene, bad_soc, console.print, lambda look: print_look(console, look))
+    print_outcome(console, outcome)
+    if as_json:
+        typer.echo(json.dumps(outcome.to_json()))
+    return outcome.passed
 
 
 def _tell(console: Console, played: Play, report: Path, as_json: bool) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ml.fleet import Fleet, Phone
 from nnfleet_client import FleetClient, Outcome, ProcessDied, Transport
+from policies.staging import parted
 from service.cli.demo.runner import PhoneRunner
 
 THREADS: Final = 8
@@ -22,6 +23,10 @@ MAX_DEATHS: Final = 4
 """Restarts of one app in one use before its user gives up. Assumed."""
 NOTHING_RIGHT: Final = 10.0
 """Regret counted for a use that no acceptable arm served."""
+
+
+MakesRunner = Callable[[Phone, str, str, np.random.Generator], PhoneRunner]
+"""(phone, app, workload, generator) → what runs its models."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,13 @@ class Handset:
     """A phone with its SDK clients, one an installed app. Lives as long as the demo, as an installed app does."""
 
     def __init__(
-        self, phone: Phone, fleet: Fleet, transport: Transport, targets: dict[tuple[str, str], float], seed: int
-    ) -> None:
+        self, phone: Phone, fleet: Fleet, transport: Transport, targets: dict[tuple[str, str], float], seed: int,
+        runner: MakesRunner,
+    ) -> None:  # fmt: skip
         self._phone = phone
         self._fleet = fleet
         self._targets = targets
+        self._runner = runner
         self._rng = np.random.default_rng(seed)
         self._clients = {
             app: FleetClient(
@@ -83,10 +90,10 @@ class Handset:
 
     def _use(self, app: str, model: str) -> Use:
         workload = "sustained" if self._rng.random() < SUSTAINED_SHARE else "burst"
-        runner = PhoneRunner(self._phone, app, workload, self._rng)
+        runner = self._runner(self._phone, app, workload, self._rng)
         outcome, crashes = self._walk(app, model, workload, runner)
         best_ms = self._fleet.best(self._phone, app, model, workload)[1]
-        arm = outcome.arm_id if outcome else None
+        arm = parted(outcome.arm_id)[0] if outcome and outcome.arm_id else None
         got_ms = self._fleet.true_latency_ms(self._phone, app, model, arm, workload) if arm else None
         latency_ms = got_ms if got_ms is not None else NOTHING_RIGHT * best_ms
         explored = outcome.plan.explore if outcome else False
@@ -113,10 +120,12 @@ def _bundled(phone: Phone, fleet: Fleet, app: str) -> dict[str, dict[str, dict[s
     return default
 
 
-def handsets(fleet: Fleet, transport: Transport, seed: int) -> list[Handset]:
+def handsets(fleet: Fleet, transport: Transport, seed: int, runner: MakesRunner = PhoneRunner) -> list[Handset]:
     """All phones of the fleet, switched on."""
     targets = {(spec["app"], spec["name"]): float(spec["latency_target_ms"]) for spec in fleet.models}
-    return [Handset(phone, fleet, transport, targets, seed * 1_000_003 + i) for i, phone in enumerate(fleet.phones)]
+    return [
+        Handset(phone, fleet, transport, targets, seed * 1_000_003 + i, runner) for i, phone in enumerate(fleet.phones)
+    ]
 
 
 def run_round(phones: Sequence[Handset], advance: Callable[[], None]) -> list[Use]:

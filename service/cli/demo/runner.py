@@ -9,6 +9,7 @@ import numpy as np
 
 from ml.fleet import Execution, Phone
 from nnfleet_client import ArmFailed, Executed, GoldenResult, Init, ProcessDied, RunTimeout
+from policies.staging import parted
 
 
 class PhoneRunner:
@@ -21,9 +22,9 @@ class PhoneRunner:
         self._rng = rng
         self.last: Execution | None = None
 
-    def start(self, model: str, arm_id: str, _arm: Mapping[str, Any]) -> PhoneSession:
-        """Start an arm; raises ArmFailed where it does not compile and ProcessDied where its driver aborts."""
-        self.last = self._phone.execution(self._app, model, arm_id, self._workload, self._rng)
+    def start(self, model: str, arm_id: str, arm: Mapping[str, Any]) -> PhoneSession:  # noqa: ARG002
+        """Start an arm, by its id or its key in a rollout; raises ArmFailed where it does not compile and ProcessDied where its driver aborts."""
+        self.last = self._phone.execution(self._app, model, parted(arm_id)[0], self._workload, self._rng)
         if self.last.failure == "process_died":
             raise ProcessDied
         if self.last.failure == "compile_failed":
