@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from policies.errors import NnfleetError
 from service.access import Scope
 from service.cli.options import DataFolder, Json
 
@@ -67,6 +69,58 @@ def check_policy(file: PolicyFile) -> None:
     from service.cli.policy import check as run
 
     run(file)
+
+
+Server = Annotated[str, typer.Option(help="Address of the service; the key is NNFLEET_MANAGE_TOKEN.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of policies, one file an app.", file_okay=False)]
+LOCAL = "http://127.0.0.1:8080"
+
+
+@policy.command("pull")
+def pull_policies(folder: Folder, server: Server = LOCAL) -> None:
+    """Write the policies that stand on the server into a folder; the same policy gives the same bytes."""
+    from service.cli.policy_sync import pull as run
+
+    _exit(lambda: run(server, folder))
+
+
+@policy.command("diff")
+def diff_policies(folder: Folder, server: Server = LOCAL) -> None:
+    """What a push would change; ends with 1 where that is anything."""
+    from service.cli.policy_sync import diff as run
+
+    _exit(lambda: run(server, folder))
+
+
+@policy.command("push")
+def push_policies(
+    folder: Folder,
+    note: Annotated[str, typer.Option(help="Why, for the reviewer.")],
+    server: Server = LOCAL,
+) -> None:
+    """Put what differs up for review, as an edit of the revision it was pulled from."""
+    from service.cli.policy_sync import push as run
+
+    _exit(lambda: run(server, folder, note))
+
+
+@policy.command("lint")
+def lint_policies(folder: Folder) -> None:
+    """Check all policies of a folder, without a server; what is wrong is told with its line and column."""
+    from service.cli.policy_sync import lint as run
+
+    _exit(lambda: run(folder))
+
+
+def _exit(run: Callable[[], bool]) -> None:
+    """End with 0 where it is well, 1 where it is not; a refusal is told in a line."""
+    from service.cli.remote import Refused
+
+    try:
+        well = run()
+    except (NnfleetError, Refused) as error:
+        raise typer.BadParameter(error.detail) from error
+    raise typer.Exit(0 if well else 1)
 
 
 @policy.command("import-gpu-allowlist")
