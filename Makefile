@@ -58,6 +58,7 @@ java: ## Build the Java SDK as a jar (needs a JDK)
 test-java: setup ## Test the Java SDK: JUnit, then with the probe against the real server
 	@tests/java/junit.sh
 	$(BIN)/python -m pytest tests/java
+	@! [ -d client_sdk/java/build/tests ] || java -cp client_sdk/java/build/nnfleet-client.jar:client_sdk/java/build/tests io.nnfleet.client.StopwatchProgram
 
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help

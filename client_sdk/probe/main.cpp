@@ -1,7 +1,6 @@
 // nnfleet-probe: prints this phone's report; with --step, does one risky step for a parent.
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -29,16 +28,33 @@ int print_questions() {
   return 0;
 }
 
+struct TextOption {
+  const char* word;
+  const char* nnfleet_probe_options::* text;
+};
+
+constexpr TextOption kTexts[] = {
+    {"--work", &nnfleet_probe_options::work_folder},
+    {"--root", &nnfleet_probe_options::root},
+    {"--libraries", &nnfleet_probe_options::library_folder},
+    {"--executable", &nnfleet_probe_options::executable},
+};
+
+bool read_option(const std::string& word, const char* value, nnfleet_probe_options& options) {
+  for (const TextOption& known : kTexts) {
+    if (word == known.word) {
+      options.*known.text = value;
+      return true;
+    }
+  }
+  options.silence_limit_ms = std::atoi(value);
+  return word == "--silence" && options.silence_limit_ms > 0;
+}
+
 bool read_options(const std::vector<std::string>& words, nnfleet_probe_options& options) {
   if (words.size() % 2 != 0) return false;
   for (std::size_t at = 0; at < words.size(); at += 2) {
-    const char* const value = words[at + 1].c_str();
-    if (words[at] == "--work") options.work_folder = value;
-    else if (words[at] == "--root") options.root = value;
-    else if (words[at] == "--libraries") options.library_folder = value;
-    else if (words[at] == "--executable") options.executable = value;
-    else if (words[at] == "--silence") options.silence_limit_ms = std::atoi(value);
-    else return false;
+    if (!read_option(words[at], words[at + 1].c_str(), options)) return false;
   }
   return true;
 }
@@ -49,8 +65,7 @@ int print_report(const std::vector<std::string>& words) {
   nnfleet_probe_status status = NNFLEET_PROBE_OK;
   char* const report = nnfleet_probe_report(&options, &status);
   if (status == NNFLEET_PROBE_NOT_ANDROID) {
-    std::fputs("nnfleet-probe: no manufacturer, model or API level: this is no Android phone. --root FOLDER reads a "
-               "capture.\n", stderr);
+    std::fputs("nnfleet-probe: no manufacturer, model or API level: this is no Android phone\n", stderr);
   }
   if (report == nullptr) return static_cast<int>(status) + 2;
   std::fputs(report, stdout);  // not a byte more: its digest is its name

@@ -13,7 +13,10 @@ using nnapi::OperandType;
 
 bool is_scalar(OperandType type) {
   switch (type) {
-    case OperandType::Float32: case OperandType::Int32: case OperandType::Bool: case OperandType::Float16:
+    case OperandType::Float32:
+    case OperandType::Int32:
+    case OperandType::Bool:
+    case OperandType::Float16:
     case OperandType::Model: return true;
     default: return false;
   }
@@ -41,7 +44,8 @@ std::vector<float> decoded(const KeptOperand& operand, const std::vector<uint8_t
     if (operand.type == OperandType::TensorFloat32) {
       std::memcpy(&values[at], bytes.data() + at * sizeof(float), sizeof(float));
     } else {
-      const int step = operand.type == OperandType::TensorQuant8Asymm ? int{bytes[at]} : int{static_cast<int8_t>(bytes[at])};
+      const int step =
+          operand.type == OperandType::TensorQuant8Asymm ? int{bytes[at]} : int{static_cast<int8_t>(bytes[at])};
       values[at] = static_cast<float>(step - operand.zero_point) * operand.scale;
     }
   }
@@ -63,14 +67,15 @@ std::vector<uint8_t> encoded(const KeptOperand& operand, const std::vector<float
 }
 
 // One tap of the filter over the whole image; ReLU is the caller's.
-void add_tap(const std::vector<float>& in, const float* tap, std::vector<float>& out, const std::vector<uint32_t>& shape,
-             int row_shift, int column_shift, std::size_t filter) {
+void add_tap(const std::vector<float>& in, const float* tap, std::vector<float>& out,
+             const std::vector<uint32_t>& shape, int row_shift, int column_shift, std::size_t filter) {
   const int rows = static_cast<int>(shape[1]);
   const int columns = static_cast<int>(shape[2]);
   const std::size_t channels = shape[3];
   for (int row = std::max(0, -row_shift); row < std::min(rows, rows - row_shift); ++row) {
     for (int column = std::max(0, -column_shift); column < std::min(columns, columns - column_shift); ++column) {
-      const float* const pixel = &in[static_cast<std::size_t>((row + row_shift) * columns + column + column_shift) * channels];
+      const float* const pixel =
+          &in[static_cast<std::size_t>((row + row_shift) * columns + column + column_shift) * channels];
       float sum = 0;
       for (std::size_t channel = 0; channel < channels; ++channel) sum += pixel[channel] * tap[channel];
       out[static_cast<std::size_t>(row * columns + column) * channels + filter] += sum;

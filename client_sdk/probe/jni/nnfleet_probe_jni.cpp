@@ -30,8 +30,9 @@ jbyteArray bytes_of(JNIEnv* java, const char* report) {
 }  // namespace
 
 extern "C" JNIEXPORT jbyteArray JNICALL Java_io_nnfleet_client_NativeProbe_probe(JNIEnv* java, jclass,
-                                                                                 jstring executable, jstring work_folder,
-                                                                                 jstring root, jstring library_folder) {
+                                                                                 jstring executable,
+                                                                                 jstring work_folder, jstring root,
+                                                                                 jstring library_folder) {
   const std::string texts[] = {text_of(java, executable), text_of(java, work_folder), text_of(java, root),
                                text_of(java, library_folder)};
   const nnfleet_probe_options options{NNFLEET_PROBE_ABI, or_null(texts[0]), or_null(texts[1]),

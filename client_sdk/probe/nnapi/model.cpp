@@ -48,9 +48,9 @@ void Model::check(int result) const {
 
 uint32_t Model::add(const Operand& operand) {
   const Operand& kept = kept_.emplace_back(operand);
-  const ANeuralNetworksOperandType type{
-      static_cast<int32_t>(kept.type), static_cast<uint32_t>(kept.dimensions.size()),
-      kept.dimensions.empty() ? nullptr : kept.dimensions.data(), kept.scale, kept.zero_point};
+  const ANeuralNetworksOperandType type{static_cast<int32_t>(kept.type), static_cast<uint32_t>(kept.dimensions.size()),
+                                        kept.dimensions.empty() ? nullptr : kept.dimensions.data(), kept.scale,
+                                        kept.zero_point};
   check(library_.model_add_operand(model_, &type));
   const uint32_t index = count_++;
   if (kept.channel_dimension >= 0) {

@@ -38,7 +38,7 @@ class Model {
   const Library& library_;
   ANeuralNetworksModel* model_ = nullptr;
   uint32_t count_ = 0;
-  std::list<Operand> kept_;                      // values stay where they are until the model is freed
+  std::list<Operand> kept_;                     // values stay where they are until the model is freed
   std::vector<std::unique_ptr<Model>> models_;  // branches of control flow
 };
 

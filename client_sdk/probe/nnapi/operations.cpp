@@ -72,7 +72,7 @@ constexpr Operation kOperations[] = {
     {"EXPAND_DIMS", "F3 U3 H3 I3 S4", "x[2,4] n=0 -> x[1,2,4]"},
     {"GATHER", "F3 U3 H3 I3 S4", "x[2,4] n=0 z[1]=1 -> x[1,4]"},
     {"GENERATE_PROPOSALS", "F3 U3 H3 S4",
-     "x[1,2,2,1] d[1,2,2,4] a[1,4] r[1,2] s=1 s=1 n=4 n=4 s=0.5 s=1 o=0 -> x[4] r[4,4] I[4]"},
+     "x[1,2,2,1] d[1,2,2,4] a[1,4]@8 r[1,2] s=1 s=1 n=4 n=4 s=0.5 s=1 o=0 -> x[4] r[4,4] I[4]"},
     {"GREATER", "F3 U3 H3 I3 B3 S4", "x[2,4] x[2,4] -> B[2,4]"},
     {"GREATER_EQUAL", "F3 U3 H3 I3 B3 S4", "x[2,4] x[2,4] -> B[2,4]"},
     {"GROUPED_CONV_2D", "F3 U3 H3 C3 S4", "x[1,4,4,2] v0[2,3,3,1] b[2] n=1 n=1 n=1 n=2 n=0 o=0 -> x[1,4,4,2]"},

@@ -23,7 +23,8 @@ struct Quantisation {
 };
 
 // Of the input and of each layer's output, so that nothing is cut off and hardly anything lies half-way between two
-// steps, where drivers may round either way. NNAPI 1.0 wants a convolution's scale above its input's times its filter's.
+// steps, where drivers may round either way. NNAPI 1.0 wants a convolution's scale above its input's times its
+// filter's.
 constexpr Quantisation kTensors[kLayers + 1] = {{1, 120}, {1.25F, 10}, {3, 10}};
 constexpr Quantisation kFilter{1, 128};
 
@@ -39,7 +40,8 @@ bool is_float(OperandType type) { return type == OperandType::TensorFloat32; }
 Values scattered(std::size_t size, uint32_t salt, int least, uint32_t count) {
   Values values(size);
   uint32_t at = salt;
-  for (float& value : values) value = static_cast<float>(((++at * 2'654'435'761U) >> 16) % count) + static_cast<float>(least);
+  for (float& value : values)
+    value = static_cast<float>(((++at * 2'654'435'761U) >> 16) % count) + static_cast<float>(least);
   return values;
 }
 

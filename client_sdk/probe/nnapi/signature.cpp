@@ -22,9 +22,7 @@ struct Token {
   std::vector<double> values;
 };
 
-[[noreturn]] void refuse(std::string_view text) {
-  throw std::invalid_argument("no operand: " + std::string(text));
-}
+[[noreturn]] void refuse(std::string_view text) { throw std::invalid_argument("no operand: " + std::string(text)); }
 
 // Reads a token from left to right.
 class Reader {
@@ -126,11 +124,14 @@ OperandType type_of(const Token& token, OperandType asked) {
   const OperandType x = flowing(asked);
   const bool quantised = is_quantised(x);
   switch (token.kind) {
-    case 'x': case 'w': return x;
+    case 'x':
+    case 'w': return x;
     case '_': return token.letter == 0 ? x : type_of_letter(token.letter);
-    case 'v': case 'e': return asked;
-    case 'b': case 'z': case 'j':
-      return token.kind == 'b' && !quantised ? x : OperandType::TensorInt32;
+    case 'v':
+    case 'e': return asked;
+    case 'b':
+    case 'z':
+    case 'j': return token.kind == 'b' && !quantised ? x : OperandType::TensorInt32;
     case 'c': return cast_target(x);
     case 'r': return quantised ? OperandType::TensorQuant16Asymm : x;
     case 'a': return quantised ? OperandType::TensorQuant16Symm : x;
@@ -138,12 +139,14 @@ OperandType type_of(const Token& token, OperandType asked) {
     case 'l': return OperandType::TensorBool8;
     case 'f': return OperandType::TensorFloat32;
     case 'h': return OperandType::TensorQuant16Symm;
-    case 'n': case 'N': return OperandType::Int32;
+    case 'n':
+    case 'N': return OperandType::Int32;
     case 's': return x == OperandType::TensorFloat16 ? OperandType::Float16 : OperandType::Float32;
     case 'g': return OperandType::Float32;
     case 'o': return OperandType::Bool;
     case 't': return scalar_of(x);
-    case 'm': case 'k': return OperandType::Model;
+    case 'm':
+    case 'k': return OperandType::Model;
     default: return type_of_letter(token.kind);
   }
 }
@@ -153,7 +156,15 @@ Role role_of(char kind) {
     case '_': return Role::LeftOut;
     case 'm': return Role::Branch;
     case 'k': return Role::Condition;
-    case 'x': case 'e': case 'r': case 'a': case 'd': case 'l': case 'j': case 'f': case 'h': return Role::Fed;
+    case 'x':
+    case 'e':
+    case 'r':
+    case 'a':
+    case 'd':
+    case 'l':
+    case 'j':
+    case 'f':
+    case 'h': return Role::Fed;
     default: return Role::Constant;
   }
 }
@@ -164,7 +175,8 @@ uint16_t half_of(float number) {
   std::memcpy(&bits, &number, sizeof bits);
   const int exponent = static_cast<int>((bits >> 23) & 0xFFU) - 127 + 15;
   if (exponent <= 0) return 0;
-  return static_cast<uint16_t>(((bits >> 16) & 0x8000U) | static_cast<uint32_t>(exponent) << 10 | ((bits >> 13) & 0x3FFU));
+  return static_cast<uint16_t>(((bits >> 16) & 0x8000U) | static_cast<uint32_t>(exponent) << 10 |
+                               ((bits >> 13) & 0x3FFU));
 }
 
 template <typename T>
@@ -228,18 +240,25 @@ Signature parse_signature(std::string_view text, OperandType asked) {
 
 std::size_t bytes_of(OperandType type) {
   switch (type) {
-    case OperandType::TensorFloat32: case OperandType::TensorInt32:
-    case OperandType::Float32: case OperandType::Int32: return 4;
-    case OperandType::TensorFloat16: case OperandType::Float16:
-    case OperandType::TensorQuant16Symm: case OperandType::TensorQuant16Asymm: return 2;
+    case OperandType::TensorFloat32:
+    case OperandType::TensorInt32:
+    case OperandType::Float32:
+    case OperandType::Int32: return 4;
+    case OperandType::TensorFloat16:
+    case OperandType::Float16:
+    case OperandType::TensorQuant16Symm:
+    case OperandType::TensorQuant16Asymm: return 2;
     default: return 1;
   }
 }
 
 bool is_quantised(OperandType type) {
   switch (type) {
-    case OperandType::TensorQuant8Asymm: case OperandType::TensorQuant8AsymmSigned: case OperandType::TensorQuant8Symm:
-    case OperandType::TensorQuant16Asymm: case OperandType::TensorQuant16Symm: return true;
+    case OperandType::TensorQuant8Asymm:
+    case OperandType::TensorQuant8AsymmSigned:
+    case OperandType::TensorQuant8Symm:
+    case OperandType::TensorQuant16Asymm:
+    case OperandType::TensorQuant16Symm: return true;
     default: return false;
   }
 }

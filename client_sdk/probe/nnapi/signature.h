@@ -27,8 +27,8 @@ struct Operand {
   std::vector<uint32_t> dimensions;
   float scale = 0;
   int32_t zero_point = 0;
-  std::vector<uint8_t> value;        // of a constant
-  int channel_dimension = -1;        // of a filter that is quantised per channel
+  std::vector<uint8_t> value;  // of a constant
+  int channel_dimension = -1;  // of a filter that is quantised per channel
   std::vector<float> channel_scales;
 };
 

@@ -18,11 +18,21 @@ struct Feature {
 };
 
 constexpr Feature kFeatures[] = {
-    {"fp16", "asimdhp", 1U << 10, 0},  {"dotprod", "asimddp", 1U << 20, 0}, {"i8mm", "i8mm", 0, 1U << 13},
-    {"bf16", "bf16", 0, 1U << 14},     {"sve", "sve", 1U << 22, 0},         {"sve2", "sve2", 0, 1U << 1},
-    {"sme", "sme", 0, 1U << 23},       {"neon", "neon", 0, 0},              {"sse4_2", "sse4_2", 0, 0},
-    {"avx", "avx", 0, 0},              {"f16c", "f16c", 0, 0},              {"fma", "fma", 0, 0},
-    {"avx2", "avx2", 0, 0},            {"avx512f", "avx512f", 0, 0},        {"avx512_vnni", "avx512_vnni", 0, 0},
+    {"fp16", "asimdhp", 1U << 10, 0},
+    {"dotprod", "asimddp", 1U << 20, 0},
+    {"i8mm", "i8mm", 0, 1U << 13},
+    {"bf16", "bf16", 0, 1U << 14},
+    {"sve", "sve", 1U << 22, 0},
+    {"sve2", "sve2", 0, 1U << 1},
+    {"sme", "sme", 0, 1U << 23},
+    {"neon", "neon", 0, 0},
+    {"sse4_2", "sse4_2", 0, 0},
+    {"avx", "avx", 0, 0},
+    {"f16c", "f16c", 0, 0},
+    {"fma", "fma", 0, 0},
+    {"avx2", "avx2", 0, 0},
+    {"avx512f", "avx512f", 0, 0},
+    {"avx512_vnni", "avx512_vnni", 0, 0},
     {"avx_vnni", "avx_vnni", 0, 0},
 };
 

@@ -55,8 +55,14 @@ Properties parse_getprop(std::string_view text) {
 
 const std::vector<std::string>& property_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"ro.product.manufacturer", "ro.product.brand", "ro.product.model", "ro.product.name",
-                                 "ro.soc.manufacturer",     kAbis,              kLevel,             "ro.build.fingerprint"};
+    std::vector<std::string> all{"ro.product.manufacturer",
+                                 "ro.product.brand",
+                                 "ro.product.model",
+                                 "ro.product.name",
+                                 "ro.soc.manufacturer",
+                                 kAbis,
+                                 kLevel,
+                                 "ro.build.fingerprint"};
     all.insert(all.end(), std::begin(kSocModel), std::end(kSocModel));
     return all;
   }();

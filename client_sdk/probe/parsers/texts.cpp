@@ -12,8 +12,8 @@ bool is_word(char character) {
   return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_' || character == '-';
 }
 
-// Whether `text` at `at` has the form: 'x' stands for a hexadecimal digit, anything else for itself. A hexadecimal digit
-// or a further separator on either side makes it part of something longer.
+// Whether `text` at `at` has the form: 'x' stands for a hexadecimal digit, anything else for itself. A hexadecimal
+// digit or a further separator on either side makes it part of something longer.
 bool has_form(std::string_view text, std::size_t at, std::string_view form, char separator) {
   if (at + form.size() > text.size()) return false;
   for (std::size_t place = 0; place < form.size(); ++place) {
@@ -47,7 +47,10 @@ bool is_imei(std::string_view text) { return text.size() == 15 && std::all_of(te
 // Bytes of the UTF-8 character at `at`; 0 where there is none.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
-  const std::size_t bytes = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE1 && first < 0xED ? 3 : 0;
+  const std::size_t bytes = first < 0x80                    ? 1
+                            : first >= 0xC2 && first < 0xE0 ? 2
+                            : first >= 0xE1 && first < 0xED ? 3
+                                                            : 0;
   if (bytes == 0 || at + bytes > text.size()) return 0;
   for (std::size_t more = 1; more < bytes; ++more) {
     if ((static_cast<unsigned char>(text[at + more]) & 0xC0U) != 0x80) return 0;

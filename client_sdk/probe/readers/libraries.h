@@ -1,8 +1,8 @@
 // Shared libraries by name: whether they load, and what the loader said where they do not.
 #pragma once
 
-#include <cstring>
 #include <dlfcn.h>
+#include <cstring>
 #include <string>
 
 namespace nnfleet::readers {
@@ -12,7 +12,8 @@ struct Opened {
   std::string error;  // the loader's own words; empty where it loaded
 };
 
-// `folder` is the only place to look, empty for the system's own search. Runs the library's constructors: a child's job.
+// `folder` is the only place to look, empty for the system's own search. Runs the library's constructors: a child's
+// job.
 Opened open_library(const std::string& folder, const std::string& name);
 
 template <typename Function>

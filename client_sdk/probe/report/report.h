@@ -43,7 +43,7 @@ struct NnapiDevice {
   Text version;
   std::optional<int64_t> feature_level;
   std::optional<std::map<std::string, std::vector<std::string>>> supports;  // none: nobody could ask
-  std::optional<ReferenceRun> run;                                           // none: it takes no reference graph
+  std::optional<ReferenceRun> run;                                          // none: it takes no reference graph
 };
 
 struct Nnapi {
@@ -76,8 +76,8 @@ struct Report {
 
 std::string to_json(const Report& report);
 
-// A time rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten. Phones of one class thereby write the same bytes: reports
-// are addressed by their digest, and exact times would make every phone's report a new one.
+// A time rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten. Phones of one class thereby write the same bytes:
+// reports are addressed by their digest, and exact times would make every phone's report a new one.
 double coarse_ms(double milliseconds);
 
 }  // namespace nnfleet::report

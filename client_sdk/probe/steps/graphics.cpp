@@ -44,9 +44,9 @@ struct Egl {
 
   // A context of OpenGL ES 2 or newer on a surface of one pixel; the process ends before it has to be undone.
   bool make_context() const {
-    constexpr int32_t kConfig[] = {0x3033, 1, 0x3040, 4, 0x3038};   // SURFACE_TYPE PBUFFER, RENDERABLE_TYPE ES2
-    constexpr int32_t kPixel[] = {0x3057, 1, 0x3056, 1, 0x3038};    // WIDTH, HEIGHT
-    constexpr int32_t kVersion[] = {0x3098, 2, 0x3038};             // CONTEXT_CLIENT_VERSION
+    constexpr int32_t kConfig[] = {0x3033, 1, 0x3040, 4, 0x3038};  // SURFACE_TYPE PBUFFER, RENDERABLE_TYPE ES2
+    constexpr int32_t kPixel[] = {0x3057, 1, 0x3056, 1, 0x3038};   // WIDTH, HEIGHT
+    constexpr int32_t kVersion[] = {0x3098, 2, 0x3038};            // CONTEXT_CLIENT_VERSION
     void* const display = get_display(nullptr);
     void* config = nullptr;
     int32_t count = 0;

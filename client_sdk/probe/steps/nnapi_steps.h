@@ -13,8 +13,8 @@ using RefusedModels = std::set<std::string>;  // operations whose model NNAPI it
 
 std::optional<report::Nnapi> ask_devices(Parent& parent);
 
-// Fills `supports`. A question that kills the child is noted and counts as "no"; the next child goes on behind it. After
-// three deaths nobody asks further, and what was not asked counts as "no": such a driver is better left alone.
+// Fills `supports`. A question that kills the child is noted and counts as "no"; the next child goes on behind it.
+// After three deaths nobody asks further, and what was not asked counts as "no": such a driver is better left alone.
 void ask_supports(Parent& parent, int index, std::optional<int64_t> runtime_level, report::NnapiDevice& device,
                   RefusedModels& refused);
 

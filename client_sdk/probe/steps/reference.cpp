@@ -176,7 +176,8 @@ void ask_reference(Parent& parent, int index, int cpu_index, report::NnapiDevice
   Listener listener;
   const int level = device.feature_level ? nnapi::level_of(*device.feature_level) : 0;
   const auto outcome = parent.ask(
-      "reference", {std::to_string(index), std::to_string(level), std::to_string(cpu_index), parent.settings().work_folder},
+      "reference",
+      {std::to_string(index), std::to_string(level), std::to_string(cpu_index), parent.settings().work_folder},
       [&](const Words& words) { listener.hear(words); });
   parent.note("nnapi:" + device.name + ":" + listener.phase, outcome);
   const bool accelerates = device.type != "cpu";

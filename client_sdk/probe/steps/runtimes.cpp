@@ -1,8 +1,8 @@
 // Vendor runtimes, only tried to load. Loading runs their constructors, so each family has its own child.
 #include "steps/runtimes.h"
 
-#include <cerrno>
 #include <unistd.h>
+#include <cerrno>
 
 #include "parsers/loader.h"
 #include "readers/libraries.h"
@@ -28,7 +28,7 @@ const std::vector<Family>& families() {
   return all;
 }
 
-constexpr const char* kFolders[] = {"/vendor/lib64", "/vendor/lib",     "/system/lib64", "/system/lib",
+constexpr const char* kFolders[] = {"/vendor/lib64", "/vendor/lib",       "/system/lib64", "/system/lib",
                                     "/odm/lib64",    "/system_ext/lib64", "/product/lib64"};
 
 // Whether no folder of the phone holds the file. A folder that may not be searched leaves it open.

@@ -64,9 +64,8 @@ void ask_supports(Parent& parent, int index, std::optional<int64_t> runtime_leve
   Listener listener{device, refused};
   std::size_t next = 0;
   for (int deaths = 0; deaths < kMostDeaths; ++deaths) {
-    const auto outcome =
-        parent.ask("supports", {std::to_string(index), std::to_string(level), std::to_string(next)},
-                   [&](const Words& words) { listener.hear(words); });
+    const auto outcome = parent.ask("supports", {std::to_string(index), std::to_string(level), std::to_string(next)},
+                                    [&](const Words& words) { listener.hear(words); });
     if (outcome.well()) return;
     const char* const operation = nnapi::questions()[listener.asking].operation->name;
     parent.note("nnapi:" + device.name + ":supports:" + operation, outcome);

@@ -39,8 +39,8 @@ void check_equal(const Got& got, const Wanted& wanted, const char* what, const c
 
 #define NNFLEET_JOIN2(a, b) a##b
 #define NNFLEET_JOIN(a, b) NNFLEET_JOIN2(a, b)
-#define NNFLEET_TEST(sentence, name)                                        \
-  static void name();                                                       \
+#define NNFLEET_TEST(sentence, name)                                                       \
+  static void name();                                                                      \
   static const nnfleet::tests::Registered NNFLEET_JOIN(name, _registered){sentence, name}; \
   static void name()
 #define TEST(sentence) NNFLEET_TEST(sentence, NNFLEET_JOIN(test_on_line_, __LINE__))

@@ -35,12 +35,10 @@ TEST("a phone without a model or with a level that is no number is no Android ph
 }
 
 TEST("the chip's name is taken from the older properties where Android does not say it yet") {
-  const Properties phone{{"ro.product.manufacturer", "Acme"},
-                         {"ro.product.model", "One"},
-                         {"ro.build.version.sdk", "30"},
-                         {"ro.soc.model", ""},
-                         {"ro.mediatek.platform", "MT6893"},
-                         {"ro.product.cpu.abilist", "arm64-v8a,armeabi-v7a,,armeabi"}};
+  const Properties phone{
+      {"ro.product.manufacturer", "Acme"}, {"ro.product.model", "One"},
+      {"ro.build.version.sdk", "30"},      {"ro.soc.model", ""},
+      {"ro.mediatek.platform", "MT6893"},  {"ro.product.cpu.abilist", "arm64-v8a,armeabi-v7a,,armeabi"}};
   CHECK_EQUAL(device_of(phone)->soc_model.value_or(""), "MT6893");
   CHECK_EQUAL(device_of(phone)->abis, (Names{"arm64-v8a", "armeabi-v7a", "armeabi"}));
 }
@@ -61,8 +59,9 @@ TEST("texts that name a unit or a person are left out") {
 }
 
 TEST("versions and builds that merely look long stay") {
-  for (const char* const text : {"1.0.0-20240101123456789", "google/x/x:16/BP4A.1/1:user/release-keys",
-                                 "v1.r44p1-01eac0.5f2d", "4901542032375180", "a@b", "12:34:56", "deadbeef:00:11:22:33:44:55"}) {
+  for (const char* const text :
+       {"1.0.0-20240101123456789", "google/x/x:16/BP4A.1/1:user/release-keys", "v1.r44p1-01eac0.5f2d",
+        "4901542032375180", "a@b", "12:34:56", "deadbeef:00:11:22:33:44:55"}) {
     CHECK_EQUAL(safe_text(text).value_or(""), text);
   }
 }
@@ -117,8 +116,10 @@ TEST("versions are found in what drivers write") {
 TEST("only a file that is not there counts as absent") {
   CHECK(says_not_there("dlopen failed: library \"libhiai.so\" not found", "libhiai.so"));
   CHECK(says_not_there("libhiai.so: cannot open shared object file: No such file or directory", "libhiai.so"));
-  CHECK(!says_not_there("dlopen failed: library \"libhiai.so\" needed or dlopened by \"app\" is not accessible for the "
-                        "namespace \"classloader\"", "libhiai.so"));
+  CHECK(
+      !says_not_there("dlopen failed: library \"libhiai.so\" needed or dlopened by \"app\" is not accessible for the "
+                      "namespace \"classloader\"",
+                      "libhiai.so"));
   CHECK(!says_not_there("dlopen failed: library \"libother.so\" not found: needed by libhiai.so", "libhiai.so"));
   CHECK(!says_not_there("libother.so: cannot open shared object file: No such file or directory", "libhiai.so"));
   CHECK(!says_not_there("libhiai.so: undefined symbol: x", "libhiai.so"));

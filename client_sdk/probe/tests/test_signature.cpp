@@ -105,7 +105,8 @@ TEST("the long signatures have as many operands as NNAPI counts") {
 }
 
 TEST("what is no signature is refused") {
-  for (const char* const text : {"", "x[2]", "-> x[2]", "x[2 -> x[2]", "x[] -> x[2]", "q[2] -> x[2]", "x[2]! -> x[2]"}) {
+  for (const char* const text :
+       {"", "x[2]", "-> x[2]", "x[2 -> x[2]", "x[] -> x[2]", "q[2] -> x[2]", "x[2]! -> x[2]"}) {
     CHECK(refused(text));
   }
 }
