@@ -117,7 +117,7 @@ public class SealTest {
         assertNull(new Seal("report", Collections.<String, byte[]>emptyMap()).refusal(BODY, null, NOW_S));
     }
 
-    private static byte[] hex(String text) {
+    static byte[] hex(String text) {
         byte[] bytes = new byte[text.length() / 2];
         for (int at = 0; at < bytes.length; at++) {
             bytes[at] = (byte) Integer.parseInt(text.substring(2 * at, 2 * at + 2), 16);
