@@ -38,6 +38,7 @@ bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.scale
 	$(BIN)/python -m tests.bench.publishing
 	$(BIN)/python -m tests.bench.ingest
+	$(BIN)/python -m tests.bench.rollup
 	$(BIN)/python -m tests.bench.rules
 
 soak: setup ## What takes longer than a test may: evaluation on all data, several seeds

@@ -13,6 +13,7 @@ from builders import make_attempt, make_observation
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
 
+from ml.lake import KEYS, counts, latencies, observations, windows
 from service import clock
 from service.jobs.lake import export
 from service.jobs.rollup import roll_up
@@ -94,3 +95,19 @@ def test_any_place_that_fsspec_knows_will_do(engine: Engine, yesterday: str) -> 
     found = memory.find("/lake")
     assert found == [f"/lake/{kind}/day={yesterday}/part.parquet" for kind in ("observations", "rollups")]
     memory.rm("/lake", recursive=True)
+
+
+def test_the_lake_rolls_up_to_what_the_service_stores(engine: Engine, yesterday: str, tmp_path: Path) -> None:
+    figures_of(export(engine, str(tmp_path), clock.now()))
+    columns = ("windows", "measured", "runs", "golden_checked", "golden_failed", "failed", "timed_out")
+    cells = ", ".join(KEYS)
+    learned = windows(observations(str(tmp_path), duckdb.connect()))
+    ours = counts(learned).select(*KEYS, *columns).to_native().fetchall()
+    buckets = latencies(learned).select(*KEYS, "bucket", "runs").to_native().fetchall()
+    with engine.connect() as connection:
+        stored = connection.execute(
+            text(f"SELECT {cells}, {', '.join(columns)} FROM observation_rollup WHERE windows > 0")
+        )
+        assert sorted(ours) == sorted(map(tuple, stored))
+        query = f"SELECT {cells}, b, n FROM observation_rollup, unnest(latency_buckets, latency_counts) AS h (b, n)"
+        assert sorted(buckets) == sorted(map(tuple, connection.execute(text(query))))
