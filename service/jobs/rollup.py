@@ -22,10 +22,10 @@ _LOG_VALUE: Final = math.log(2 / (GAMMA + 1))
 
 
 def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Steps:
-    """Roll up every day that is not settled, each in a transaction of its own. `crashed_before`: see `rollups.roll`."""
+    """Roll up every day that is due, each in a transaction of its own. `crashed_before`: see `rollups.roll`."""
     observations = 0
     with Session(engine) as session:
-        days = stored.unrolled_days(session)
+        days = stored.days_due(session, now)
     for number, day in enumerate(days, start=1):
         with Session(engine) as session, session.begin():
             rolled = stored.roll(session, day, crashed_before, now)

@@ -23,12 +23,16 @@ SETTLING_DAYS: Final = 3
 _ONE_AT_A_TIME: Final = text("SELECT pg_advisory_xact_lock(7301943)")
 """A worker and somebody's `nnfleet recommend` may roll up at once."""
 _KEYS: Final = "device_class, app, model, arm, workload, hot"
-_UNROLLED: Final = text(
+LATE: Final = timedelta(minutes=15)
+"""How long after midnight a batch of the day may still be committed."""
+AGAIN: Final = timedelta(hours=6)
+"""How often a day that is over is rolled up until it is settled: only its starts can change, by windows that follow."""
+
+_RECEIVED: Final = text(
     """
-    SELECT DISTINCT day FROM telemetry_tally
-    WHERE verdict IN ('accepted', 'set-aside')
-      AND NOT EXISTS (SELECT FROM rolled_day WHERE rolled_day.day = telemetry_tally.day AND settled)
-    ORDER BY 1
+    SELECT DISTINCT telemetry_tally.day, rolled_at, settled
+    FROM telemetry_tally LEFT JOIN rolled_day ON rolled_day.day = telemetry_tally.day
+    WHERE verdict IN ('accepted', 'set-aside') ORDER BY 1
     """
 )
 _ROLL: Final = text(
@@ -146,9 +150,15 @@ _KNOWN: Final = text(
 ).bindparams(bindparam("models", expanding=True))
 
 
-def unrolled_days(session: Session) -> list[date]:
-    """Days of receipt that have observations and are not settled, the oldest first."""
-    return list(session.connection().execute(_UNROLLED).scalars())
+def days_due(session: Session, now: datetime) -> list[date]:
+    """Days of receipt to roll up now, the oldest first: new ones, today, and now and then those that are not settled."""
+    rows = session.connection().execute(_RECEIVED)
+    return [day for day, rolled_at, settled in rows if rolled_at is None or (not settled and _due(day, rolled_at, now))]
+
+
+def _due(day: date, rolled_at: datetime, now: datetime) -> bool:
+    over = datetime.combine(day + timedelta(days=1), time(), UTC) + LATE
+    return rolled_at < over or now - rolled_at >= AGAIN
 
 
 def roll(session: Session, day: date, crashed_before: datetime, now: datetime) -> int:

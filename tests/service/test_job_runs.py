@@ -107,7 +107,6 @@ def test_a_run_that_was_killed_is_lost_and_hinders_nobody(engine: Engine, settin
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default::DeprecationWarning")
 def test_the_worker_takes_what_is_in_the_queue_and_records_it(engine: Engine, settings: Settings) -> None:
     own = make_engine(settings)
     app = make_worker(own, settings)
