@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-MISSING: Final = None
 _NAMES: Final = ("id", "name", "app")
 
 
@@ -31,8 +30,18 @@ def difference(before: Any, after: Any, path: str = "") -> Iterator[Change]:
     if old is None or new is None:
         yield Change(path or "/", before, after)
         return
+    if not isinstance(before, Mapping) and _in_common(old, new) != _in_common(new, old):
+        yield Change(f"{path}/order", list(old), list(new))
     for key in sorted(old.keys() | new.keys()):
-        yield from difference(old.get(key, MISSING), new.get(key, MISSING), f"{path}/{key}")
+        if key in old and key in new:
+            yield from difference(old[key], new[key], f"{path}/{key}")
+        else:
+            yield Change(f"{path}/{key}", old.get(key), new.get(key))
+
+
+def _in_common(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names of one that the other has, in order: rules are asked in theirs."""
+    return [name for name in one if name in other]
 
 
 def _keyed(value: Any) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policies.difference import Change, difference
@@ -23,6 +23,8 @@ def test_a_value_does_not_differ_from_itself(value: Any) -> None:
 
 
 @given(JSON, JSON)
+@example({}, {"": None})
+@example([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}])
 def test_values_that_differ_differ_somewhere(before: Any, after: Any) -> None:
     assert bool(list(difference(before, after))) == (before != after)
 
@@ -36,8 +38,9 @@ def test_values_that_differ_differ_somewhere(before: Any, after: Any) -> None:
         (
             {"denies": [{"id": "p"}, {"id": "q", "until": 1}]},
             {"denies": [{"id": "q", "until": 2}, {"id": "p"}]},
-            [Change("/denies/q/until", 1, 2)],
+            [Change("/denies/order", ["p", "q"], ["q", "p"]), Change("/denies/q/until", 1, 2)],
         ),
+        ({"denies": [{"id": "q"}]}, {"denies": [{"id": "p"}, {"id": "q"}]}, [Change("/denies/p", None, {"id": "p"})]),
         ({"l": [1, 2]}, {"l": [2, 1]}, [Change("/l", [1, 2], [2, 1])]),
     ],
 )

@@ -130,6 +130,15 @@ def test_every_guardrail_stops_by_itself(measure: Measure, bad: Seen) -> None:
     assert judge(PLAN, State.RUNNING, 0, 60, 2, strata(fine, good), COHORTS).act is Act.COMPLETE
 
 
+def test_a_judgement_says_as_plain_values_what_it_rests_on() -> None:
+    bad = strata(Seen(windows=100, failed=50, starts=100), Seen(windows=900, failed=9, starts=900))
+    told = judge(PLAN, State.RUNNING, 0, 60, 2, bad, COHORTS).to_json()
+    errors = next(reading for reading in told["readings"] if reading["measure"] == "errors")
+    assert (told["act"], errors["breached"], errors["stop_over"]) == ("stop", True, 1.25)
+    assert errors["evidence_log10"] > errors["needed_log10"] == 2.7
+    assert errors["cohort"] == "all"
+
+
 def vars_of(seen: Seen) -> dict[str, object]:
     return {name: getattr(seen, name) for name in Seen.__slots__}
 
