@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ml.findings import accuracy, crash, executor, golden, hang, integers, partitions, phantom, startup, thermal
+from ml.findings import (
+    accuracy,
+    crash,
+    executor,
+    golden,
+    hang,
+    integers,
+    newer,
+    partitions,
+    phantom,
+    startup,
+    thermal,
+    updates,
+)
+from ml.findings.device import Device, devices_of
 from ml.findings.finding import Finding
 from ml.findings.quarantine import with_quarantines
 from ml.rollup import Rollup
 
-__all__ = ["Finding", "find"]
+__all__ = ["Device", "Finding", "devices_of", "find"]
 
 FALSE_DISCOVERY_RATE = 0.05
 
@@ -19,13 +33,18 @@ DETECTORS = (
 )  # fmt: skip
 
 
-def find(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> list[Finding]:
-    """All findings, the most windows first. `soc_of` maps the rollups' groups to SoCs: cohorts are SoC × driver.
+OF_DEVICES = (updates.detect, newer.detect)
+
+
+def find(rollups: Iterable[Rollup], devices: Mapping[str, Device]) -> list[Finding]:
+    """All findings, the most windows first. `devices` by the rollups' groups: cohorts are SoC × driver.
 
     Benjamini & Hochberg (1995) over every hypothesis that any detector tested.
     """
-    rows = [rollup for rollup in rollups if rollup.cell.group in soc_of]
+    rows = [rollup for rollup in rollups if rollup.cell.group in devices]
+    soc_of = {name: device.soc for name, device in devices.items()}
     tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
+    tested += [finding for detect in OF_DEVICES for finding in detect(rows, devices)]
     found = with_quarantines(_discoveries(tested), rows, soc_of)
     return sorted(found, key=lambda f: (-f.windows, f.name, f.soc, f.target))
 

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from ml.candidates import app_and_model, problem
 from ml.explore import Budget, Split, explore
-from ml.findings import Finding, find
+from ml.findings import Finding, devices_of, find
 from ml.limits import Limits
 from ml.recommend import Ranking as Learned
 from ml.recommend import recommend
@@ -93,7 +93,7 @@ def _read(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[list
 
 
 def _findings(by_class: Iterable[Rollup], fingerprints: Iterable[Fingerprint]) -> tuple[Finding, ...]:
-    return tuple(find(by_class, {f.device_class: f.soc or "unknown" for f in fingerprints}))
+    return tuple(find(by_class, devices_of(fingerprints)))
 
 
 def _packed(

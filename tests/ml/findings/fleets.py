@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ml.findings import Device
 from ml.rollup import Cell, Rollup
 
 SOCS = [f"soc-{number}" for number in range(12)]
-SOC_OF = {f"class-{soc}": soc for soc in SOCS}
+DEVICES = {f"class-{soc}": Device(soc) for soc in SOCS}
 MODELS = [f"model-{number}" for number in range(6)]
 NPU, FLOAT_NPU, CPU = "int8.tflite.nnapi.mtk-neuron", "fp16.tflite.nnapi.mtk-neuron", "int8.tflite.cpu"
 RUNS = 40

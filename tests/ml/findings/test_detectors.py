@@ -6,16 +6,17 @@ Run with `-s` to see the rates.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 import pytest
-from fleets import CPU, DRIVER, FLOAT_NPU, NPU, SOC_OF, Plant, changing, healthy_fleet, planted
+from fleets import CPU, DEVICES, DRIVER, FLOAT_NPU, NPU, Plant, changing, healthy_fleet, planted
 
-from ml.findings import find
+from ml.findings import Device, find
 from ml.rollup import Rollup
 
-SEEDS: Final = range(6)
+SEEDS: Final = range(4)
 
 
 class Case(NamedTuple):
@@ -81,7 +82,7 @@ def test_a_planted_fault_is_found_on_its_soc_and_seldom_elsewhere(case: Case) ->
     for size in case.sizes:
         found, elsewhere = [], []
         for seed in SEEDS:
-            findings = find(case.plant(healthy_fleet(np.random.default_rng(seed)), size), SOC_OF)
+            findings = find(case.plant(healthy_fleet(np.random.default_rng(seed)), size), DEVICES)
             found.append((case.name, "soc-3") in {(f.name, f.soc) for f in findings})
             elsewhere.append(any(f.soc != "soc-3" for f in findings))
         print(f"{case.name} at {size}: found in {np.mean(found):.0%}, alarms elsewhere in {np.mean(elsewhere):.0%}")
@@ -91,6 +92,38 @@ def test_a_planted_fault_is_found_on_its_soc_and_seldom_elsewhere(case: Case) ->
 
 def test_healthy_fleets_of_any_size_seldom_raise_an_alarm() -> None:
     for models, windows in ((2, 2), (4, 6), (6, 40)):
-        alarms = [bool(find(healthy_fleet(np.random.default_rng(s), models, windows), SOC_OF)) for s in range(100, 115)]
+        alarms = [
+            bool(find(healthy_fleet(np.random.default_rng(s), models, windows), DEVICES)) for s in range(100, 108)
+        ]
         print(f"healthy, {models} models, {windows} windows a cell: alarms in {np.mean(alarms):.0%} of {len(alarms)}")
         assert np.mean(alarms) <= 0.05
+
+
+def slower_class(rows: list[Rollup], factor: float) -> list[Rollup]:
+    """Every SoC gets a second class with the same cells; that of soc-3 takes `factor` times as long on the NPU."""
+
+    def copy(row: Rollup) -> Rollup:
+        slow = row.cell.group == "class-soc-3" and row.cell.arm.endswith(DRIVER)
+        cell = row.cell._replace(group=f"new-{row.cell.group}")
+        return replace(row, cell=cell, log_p50_us=row.log_p50_us + (float(np.log(factor)) if slow else 0.01))
+
+    return [*rows, *map(copy, rows)]
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1.0, set()), (1.5, {("driver-update-slower", "soc-3")})])
+def test_a_driver_that_an_update_made_slower_is_found(factor: float, expected: set[tuple[str, str]]) -> None:
+    target = NPU.split(".", 2)[-1]
+    old = {name: replace(device, api_level=33, versions={target: "1.9"}) for name, device in DEVICES.items()}
+    new = {f"new-{name}": replace(device, api_level=34, versions={target: "1.10"}) for name, device in DEVICES.items()}
+    rows = slower_class(healthy_fleet(np.random.default_rng(0)), factor)
+    assert {(finding.name, finding.soc) for finding in find(rows, old | new)} == expected
+
+
+@pytest.mark.parametrize(("tier", "expected"), [(2.0, {("newer-but-slower", "next-soc-3")}), (1.0, set())])
+def test_a_newer_chip_is_held_against_its_forerunner_of_the_same_tier(
+    tier: float, expected: set[tuple[str, str]]
+) -> None:
+    old = {name: replace(device, vendor=device.soc, year=2023.0, tier=2.0) for name, device in DEVICES.items()}
+    new = {f"new-{name}": Device(f"next-{device.soc}", device.soc, 2024.0, tier) for name, device in DEVICES.items()}
+    rows = slower_class(healthy_fleet(np.random.default_rng(0)), 1.5)
+    assert {(finding.name, finding.soc) for finding in find(rows, old | new)} == expected

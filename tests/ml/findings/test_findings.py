@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from fleets import CPU, MODELS, NPU, SOC_OF, changing, healthy_fleet, planted, window_rollup
+from fleets import CPU, DEVICES, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
 
 from ml.findings import find
 from ml.findings.finding import Finding
@@ -28,7 +28,7 @@ def cpu_time(rows: list[Rollup], row: Rollup) -> float:
 def test_a_slow_accelerator_that_took_half_the_graph_is_no_phantom() -> None:
     fleet = healthy_fleet(np.random.default_rng(0))
     rows = planted(fleet, "soc-5", NPU, changing(log_p50_us=lambda row: cpu_time(fleet, row), delegated_share=0.5))
-    assert "phantom-acceleration" not in {finding.name for finding in find(rows, SOC_OF)}
+    assert "phantom-acceleration" not in {finding.name for finding in find(rows, DEVICES)}
 
 
 def test_a_gpu_as_fast_as_the_cpu_is_no_phantom() -> None:
@@ -40,13 +40,13 @@ def test_a_gpu_as_fast_as_the_cpu_is_no_phantom() -> None:
         for row in fleet
         if row.cell == Cell("class-soc-1", "app", model, CPU) and not row.hot
     ]
-    assert find([*fleet, *extra], SOC_OF) == []
+    assert find([*fleet, *extra], DEVICES) == []
 
 
 def test_one_stray_crash_among_many_starts_is_no_finding() -> None:
     rows = healthy_fleet(np.random.default_rng(1), windows=60)
     rows[0] = planted(rows[:1], "soc-0", NPU, changing(crashed=1))[0]
-    assert find(rows, SOC_OF) == []
+    assert find(rows, DEVICES) == []
 
 
 def test_two_faults_at_once_are_both_found() -> None:
@@ -54,17 +54,17 @@ def test_two_faults_at_once_are_both_found() -> None:
         healthy_fleet(np.random.default_rng(2)), "soc-1", NPU, changing(golden_failed=lambda row: row.windows)
     )
     rows = planted(rows, "soc-2", NPU, changing(crashed=3))
-    assert names(find(rows, SOC_OF)) == {("wrong-output", "soc-1"), ("crash", "soc-2")}
+    assert names(find(rows, DEVICES)) == {("wrong-output", "soc-1"), ("crash", "soc-2")}
 
 
 def test_an_arm_id_from_an_app_of_its_own_making_is_no_trouble() -> None:
     rows = [window_rollup("soc-1", "model-1", "my-own-arm", hot=False, windows=3, log_p50_us=8.0)]
-    assert find(rows, SOC_OF) == []
+    assert find(rows, DEVICES) == []
 
 
 def test_a_class_whose_soc_is_not_told_is_left_out() -> None:
     rows = [window_rollup("elsewhere", "model-1", NPU, hot=False, windows=3, log_p50_us=8.0)]
-    assert find(rows, SOC_OF) == []
+    assert find(rows, DEVICES) == []
 
 
 def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_others() -> None:
@@ -73,8 +73,8 @@ def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_other
         replace(row, crashed=row.attempts) if row.cell.model == "model-2" and row.cell.arm == NPU else row
         for row in healthy_fleet(np.random.default_rng(3))
     ]
-    crashes = [finding for finding in find(rows, SOC_OF) if finding.name == "crash"]
-    assert {finding.soc for finding in crashes} == set(SOC_OF.values())
+    crashes = [finding for finding in find(rows, DEVICES) if finding.name == "crash"]
+    assert {finding.soc for finding in crashes} == {device.soc for device in DEVICES.values()}
     for crash in crashes:
         assert crash.quarantine["model"] == "app/model-2"
         assert crash.quarantine["soc"] == crash.soc
