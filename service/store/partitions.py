@@ -75,8 +75,9 @@ def drop_before(connection: Connection, keep_from: datetime) -> tuple[list[date]
 def _make(connection: Connection, day: date) -> None:
     name = _name(day)
     connection.execute(_LOCK_TIMEOUT)
-    # The default partition first, as whoever inserts locks the parent weakly and this one only then.
-    connection.execute(text(f"LOCK TABLE {DEFAULT} IN ACCESS EXCLUSIVE MODE"))
+    # Whoever inserts has to wait at the parent, before rows are routed: one that was routed to the default partition and
+    # waits there is refused when the new one takes its day.
+    connection.execute(text("LOCK TABLE observation IN SHARE ROW EXCLUSIVE MODE"))
     connection.execute(text(f"CREATE TABLE {name} (LIKE observation INCLUDING DEFAULTS)"))
     _move(connection, f"DELETE FROM {DEFAULT} WHERE day = :bound", name, day)  # noqa: S608
     upto = day + timedelta(days=1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import threading
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -124,3 +126,36 @@ def test_what_is_old_by_its_receipt_goes_and_what_came_late_stays(intake: Intake
     assert where(engine) == kept
     assert take(intake, TODAY + timedelta(days=3), late).duplicate == 1
     assert where(engine) == kept
+
+
+def test_days_come_and_go_while_batches_are_stored(intake: Intake, engine: Engine) -> None:
+    days = [TODAY + timedelta(days=number) for number in range(-3, 20)]
+    sent: list[UUID] = []
+    faults: list[Exception] = []
+    stop = threading.Event()
+
+    def phone(seed: int) -> None:
+        chance = random.Random(seed)
+        try:
+            while not stop.is_set():
+                ids = [uuid7(chance.choice(days)) for _ in range(20)]
+                assert take(intake, TODAY, *ids).accepted == 20
+                sent.extend(ids)
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=phone, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for day in days[3:12]:
+        with engine.begin() as connection:
+            partitions.make_ahead(connection, day, TODAY - timedelta(days=3))
+        with engine.begin() as connection:
+            partitions.drop_before(connection, datetime(TODAY.year, TODAY.month, TODAY.day, tzinfo=UTC))
+    stop.set()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert faults == []
+    stored = where(engine)
+    assert stored.keys() == set(sent)
+    assert len(set(stored.values())) > 9
