@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from policies.report import parse_report
 from service.jobs.recommend import look
 from service.server import running_server
 from service.settings import Settings
+from service.signing import SigningKeys
 from service.store.reports import report_body
 
 pytestmark = pytest.mark.slow
@@ -39,11 +41,17 @@ LATER_THAN_ANDROID_5 = re.compile(
 )
 
 
+def jdk() -> int:
+    """The number of the compiler's release; JDK 8 calls itself 1."""
+    said = subprocess.run(["javac", "-version"], check=True, capture_output=True, text=True)
+    return int(re.findall(r"\d+", said.stdout + said.stderr)[0])
+
+
 @pytest.fixture(scope="session")
 def built_sdk() -> Path:
     """The SDK's build folder, its tests in it."""
-    if shutil.which("javac") is None or not JUNIT.exists():
-        pytest.skip("the Java SDK cannot be built and tested here: no JDK, or no JUnit 4 (Debian: junit4)")
+    if shutil.which("javac") is None or not JUNIT.exists() or jdk() < 17:
+        pytest.skip("the Java SDK cannot be built and tested here: no JDK 17, or no JUnit 4 (Debian: junit4)")
     done = subprocess.run([SDK / "build.sh", "tests"], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return SDK / "build"
@@ -73,9 +81,9 @@ def test_the_jar_is_java_8_and_uses_nothing_that_android_lacks(built_sdk: Path) 
 
 
 class Phones:
-    """Phones of one class, as a Java program, against one server."""
+    """Phones of one class, as a Java program, against one server whose signature they ask for."""
 
-    def __init__(self, built_sdk: Path, probe: BuiltProbe, server: str, work: Path) -> None:
+    def __init__(self, built_sdk: Path, probe: BuiltProbe, server: str, work: Path, keys: SigningKeys) -> None:
         self._plan = work / "script"
         self._plan.write_text(script(accelerator()))
         junit = f"{built_sdk}/nnfleet-client.jar:{built_sdk}/tests"
@@ -89,7 +97,8 @@ class Phones:
             "io.nnfleet.client.PhonesProgram",
             server,
         ]
-        self._tail = [str(place) for place in places]
+        trusted = [f"{key_id}={key.hex()}" for key_id, key in keys.trusted().items()]
+        self._tail = [*(str(place) for place in places), *trusted]
 
     def run(self, count: int) -> dict[str, Any]:
         """Let so many phones probe, ask, run and report."""
@@ -125,8 +134,10 @@ def phones(built_sdk: Path, settings: Settings, engine: Engine, tmp_path: Path) 
     probe = build_probe("host", tmp_path)
     if not (probe.folder / "libnnfleet_probe_jni.so").exists():
         pytest.skip("the probe was built without jni.h")
-    with running_server(settings, workers=1, threads=2) as url:
-        yield Phones(built_sdk, probe, url, tmp_path), url
+    keys, file = SigningKeys.generate(), tmp_path / "signing-keys"
+    keys.write(file)
+    with running_server(replace(settings, signing_keys=file), workers=1, threads=2) as url:
+        yield Phones(built_sdk, probe, url, tmp_path, keys), url
 
 
 def class_of(engine: Engine, said: dict[str, Any]) -> Fingerprint:

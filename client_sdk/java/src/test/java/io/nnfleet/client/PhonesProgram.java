@@ -8,8 +8,9 @@ import java.util.TreeMap;
 /**
  * Phones of one class as a program: probe themselves, ask a real server, run, report; prints what came of it as JSON.
  *
- * <p>Arguments: server, number of phones, the probe's executable, a capture, the folder of libraries, a work folder. Their
- * accelerator only pretends: it takes the whole graph and is as fast as the CPU.
+ * <p>Arguments: server, number of phones, the probe's executable, a capture, the folder of libraries, a work folder, and
+ * the key that the server signs with as {@code id=hex}. Their accelerator only pretends: it takes the whole graph and is as
+ * fast as the CPU.
  */
 final class PhonesProgram {
     private static final long CPU_US = 20_000;
@@ -24,7 +25,7 @@ final class PhonesProgram {
         Map<String, Integer> arms = new TreeMap<>();
         int accepted = 0;
         for (int phone = 0; phone < Integer.parseInt(arguments[1]); phone++) {
-            FleetClient client = client(report, transport, phone);
+            FleetClient client = client(report, transport, phone, arguments[6].split("="));
             printed.put("reason", client.refresh().reason);
             for (String model : new String[] {"segmentation", "detection"}) {
                 String arm = client.use(model, PhonesProgram::start, 30, Circumstances.UNKNOWN.workload("burst"), null).armId;
@@ -39,9 +40,12 @@ final class PhonesProgram {
         System.out.println(new String(Json.bytes(printed), Json.UTF_8));
     }
 
-    private static FleetClient client(byte[] report, Transport transport, int phone) {
+    private static FleetClient client(byte[] report, Transport transport, int phone, String[] key) {
         Defaults defaults = new Defaults().cpu("segmentation", Builders.CPU).cpu("detection", Builders.CPU);
-        return FleetClient.builder("camera", report, transport, defaults).unitId("unit-" + phone).build();
+        return FleetClient.builder("camera", report, transport, defaults)
+                .unitId("unit-" + phone)
+                .trustedKey(key[0], SealTest.hex(key[1]))
+                .build();
     }
 
     private static Session start(String model, String armId, Map<String, Object> arm) {
