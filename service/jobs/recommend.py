@@ -20,6 +20,7 @@ from ml.recommend import Ranking as Learned
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped, summaries
 from ml.sustained import hot_log_factors, sustained
+from ml.thresholds import lead_coverage, partial_pairs
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
@@ -72,6 +73,7 @@ def learn(
         "stacks": len(stacks),
         "seconds": round(time.perf_counter() - started, 2),
         "findings": [finding.to_json() for finding in findings],
+        "lead_coverage": lead_coverage(partial_pairs(by_stack, soc_of)).to_json(),
         "gate": gate(engine, splits, stack_of).to_json(),
     }
     with Session(engine) as session, session.begin():
