@@ -12,11 +12,13 @@ from policies.sequential import (
     LEAST_NOISE,
     Failures,
     Levels,
+    failures_doubtful,
     log_e_of_failures,
     log_e_of_shift,
     log_mean,
     rate_ratio,
     shift,
+    shift_doubtful,
 )
 
 ALL: Final = "all"
@@ -50,7 +52,10 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One guardrail: its evidence (passes `1 / α` where it stops), the worst cohort, and the estimate there and over all."""
+    """One guardrail: its evidence (passes `1 / α` where it stops), the worst cohort, the estimates there and over all.
+
+    `doubtful`: over all, the estimate is clearly over `limit.go`.
+    """
 
     measure: Measure
     log_evidence: float
@@ -59,6 +64,7 @@ class Reading:
     cohort_ratio: float
     ratio: float
     limit: Limit
+    doubtful: bool
 
     @property
     def breached(self) -> bool:
@@ -136,7 +142,7 @@ def _waiting(
         return f"{minutes:.0f} of {asked.min_minutes:g} minutes"
     if windows < asked.min_windows:
         return f"{windows} of {asked.min_windows} windows"
-    over = [f"{r.measure} is at {r.ratio:.3f} ×, goes on at {r.limit.go:g} ×" for r in readings if r.ratio > r.limit.go]
+    over = [f"{r.measure} is at {r.ratio:.3f} ×, clearly over {r.limit.go:g} ×" for r in readings if r.doubtful]
     return "; ".join(over)
 
 
@@ -162,7 +168,8 @@ def _reading(
     evidence = log_mean([log_e for _, _, log_e, _ in found], [weight for _, weight, _, _ in found])
     cohort, _, _, cohort_ratio = max(found, key=lambda row: row[2] + math.log(row[1]))
     needed = math.log(len(Measure) / plan.false_stop_rate)
-    return Reading(measure, evidence, needed, cohort, cohort_ratio, found[0][3], limit)
+    doubtful = _doubtful(measure, strata, limit.go)
+    return Reading(measure, evidence, needed, cohort, cohort_ratio, found[0][3], limit, doubtful)
 
 
 def _grouped(strata: Iterable[Stratum], fact: str) -> dict[str, list[Stratum]]:
@@ -185,6 +192,12 @@ def _measured(measure: Measure, strata: Sequence[Stratum], limit: Limit, noise: 
         return log_e_of_shift(found, math.log(limit.stop)), math.exp(found.estimate) if found else 1.0
     failures = [_failures(measure, stratum) for stratum in strata]
     return log_e_of_failures(failures, limit.stop), rate_ratio(failures)
+
+
+def _doubtful(measure: Measure, strata: Sequence[Stratum], ratio: float) -> bool:
+    if measure in _LEVELS:
+        return shift_doubtful(shift(_levels(measure, strata)), math.log(ratio))
+    return failures_doubtful([_failures(measure, stratum) for stratum in strata], ratio)
 
 
 def _levels(measure: Measure, strata: Iterable[Stratum]) -> list[tuple[Levels, Levels]]:

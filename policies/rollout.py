@@ -30,8 +30,9 @@ class _Stated(BaseModel):
 
 
 class Limit(_Stated):
-    """Ratios of candidate to control. Evidence for more than `stop` ends the rollout; the next step waits for an
-    estimate of at most `go`.
+    """Ratios of candidate to control. Evidence for more than `stop` ends the rollout.
+
+    The next step waits while the estimate is over `go` by more than two standard errors.
     """
 
     stop: Annotated[float, Field(ge=1, le=10)]
@@ -44,7 +45,7 @@ class Limit(_Stated):
         return self
 
 
-_RATES: Final = Limit(stop=1.25, go=1.25)
+_RATES: Final = Limit(stop=1.25, go=1.1)
 
 
 class Limits(_Stated):
@@ -53,8 +54,8 @@ class Limits(_Stated):
     errors: Limit = _RATES
     crashes: Limit = _RATES
     golden: Limit = _RATES
-    p90_latency: Limit = Limit(stop=1.05, go=1.05)
-    memory: Limit = Limit(stop=1.2, go=1.2)
+    p90_latency: Limit = Limit(stop=1.05, go=1.02)
+    memory: Limit = Limit(stop=1.2, go=1.1)
 
     def of(self, measure: Measure) -> Limit:
         """The limit of a measure."""

@@ -28,6 +28,8 @@ EFFECT_SCALE: Final = 0.2
 """Scale of the effects a level's test is sharpest for, in log: about a fifth over what is tolerated."""
 LEAST_FREEDOM: Final = 30
 """Windows beyond one a group that a level's variance is estimated from, at least."""
+DOUBT: Final = 2.0
+"""Standard errors over what it may be, from which on a candidate is doubted: not stopped, and not brought further."""
 LEAST_NOISE: Final = 1e-9
 """Variance of a window in log that nothing falls below: three in a hundred thousand."""
 NO_EVIDENCE: Final = 0.0
@@ -93,6 +95,23 @@ def rate_ratio(strata: Iterable[Failures]) -> float:
             seen += stratum.candidate_failed
             expected += failed * stratum.candidate / (stratum.candidate + stratum.control)
     return seen / expected
+
+
+def failures_doubtful(strata: Iterable[Failures], ratio: float) -> bool:
+    """Whether the candidate failed more often than `ratio` times the control's rate by over DOUBT standard errors."""
+    over, variance = 0.0, 0.0
+    for stratum in strata:
+        if stratum.candidate and stratum.control:
+            odds = ratio * stratum.candidate / stratum.control
+            share, failed = odds / (1 + odds), stratum.candidate_failed + stratum.control_failed
+            over += stratum.candidate_failed - failed * share
+            variance += failed * share * (1 - share)
+    return over > DOUBT * math.sqrt(variance)
+
+
+def shift_doubtful(found: Shift | None, log_ratio: float) -> bool:
+    """Whether the candidate's level is over that by more than DOUBT standard errors."""
+    return found is not None and found.estimate - log_ratio > DOUBT * math.sqrt(found.variance)
 
 
 def shift(strata: Sequence[tuple[Levels, Levels]], least_noise: float = LEAST_NOISE) -> Shift | None:

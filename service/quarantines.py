@@ -12,7 +12,7 @@ from sqlmodel import Session
 from policies.errors import InvalidField, UnknownRevision
 from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
-from service.actor import Actor
+from service.actor import GUARD, Actor
 from service.publishing import republish_quarantines
 from service.revisions import Proposal, advance, propose, save
 from service.store import audit, releases, revisions
@@ -94,6 +94,18 @@ def end(engine: Engine, quarantine: str, note: str, actor: Actor, now: datetime)
         revisions.take(session, [row.number], Step.END)
         audit.append(session, now, actor.name, "quarantine-ended", f"quarantine:{quarantine}", note=note)
         return republish_quarantines(session, f"{quarantine} ends: {note}"[:500], actor.name, now)
+
+
+def end_overdue(engine: Engine, now: datetime) -> int | None:
+    """Publish without the quarantines whose last day is over; None where there is none. The guard's job."""
+    with Session(engine) as session, session.begin():
+        live = releases.newest(session)
+        held = [Quarantine.model_validate(raw) for raw in live.quarantines] if live else []
+        over = [q.deny.id for q in held if q.deny.until is not None and q.deny.until < now.date()]
+        if not over:
+            return None
+        note = f"past their last day: {', '.join(over)}"
+        return republish_quarantines(session, note[:500], GUARD.name, now)
 
 
 def _published(session: Session, row: RevisionRow, author: str, now: datetime) -> int | None:

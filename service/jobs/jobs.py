@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 
 from service.jobs.retention import retain
 from service.jobs.run import Steps
+from service.quarantines import end_overdue
 from service.rollouts import CRASH_GRACE, guard
 from service.settings import Settings
 
@@ -53,6 +54,9 @@ def _findings(engine: Engine, _settings: Settings, now: datetime) -> Steps:
 
 
 def _guard(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    ended = end_overdue(engine, now)
+    if ended is not None:
+        yield 0.5, f"release {ended} ends quarantines past their last day"
     judged = guard(engine, now, CRASH_GRACE)
     if judged is None:
         yield 1.0, "no rollout is going on"
@@ -71,7 +75,7 @@ def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
 
 
 JOBS: Final = (
-    Job("guard", "* * * * *", "move the rollout on, or stop it", _guard),
+    Job("guard", "* * * * *", "move the rollout on, or stop it; end quarantines", _guard),
     Job("rollup", "*/5 * * * *", "observations into rollups by day, medians for the screen", _rollup),
     Job("findings", "*/30 * * * *", "look for faults in what is rolled up", _findings),
     Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),

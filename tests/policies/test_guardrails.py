@@ -33,6 +33,7 @@ from policies.sequential import (
     log_mean,
     rate_ratio,
     shift,
+    shift_doubtful,
 )
 
 SOCS = ("sm8650", "tensor-g4", "mt6989", "exynos-2400")
@@ -166,13 +167,20 @@ def test_a_step_counts_only_its_own_windows() -> None:
     assert judge(PLAN, State.RUNNING, 0, 60, 2, earlier, COHORTS).because == "0 of 50 windows"
 
 
-def test_the_next_step_waits_for_an_estimate_that_is_good_enough() -> None:
-    doubtful = Seen(windows=100, failed=3, starts=100)
+@pytest.mark.parametrize(("failed", "waits"), [(14, False), (24, True)])
+def test_the_next_step_waits_while_an_estimate_is_clearly_over_what_is_good_enough(failed: int, waits: bool) -> None:
+    control = Seen(windows=1_000, failed=100, starts=1_000)
     judged = judge(
-        PLAN, State.RUNNING, 0, 60, 2, strata(doubtful, Seen(windows=1_000, failed=10, starts=1_000)), COHORTS
+        PLAN, State.RUNNING, 0, 60, 2, strata(Seen(windows=100, failed=failed, starts=100), control), COHORTS
     )
-    assert judged.act is None
-    assert "errors is at" in judged.because
+    assert (judged.act is None) == waits
+    assert ("errors is at" in judged.because) == waits
+
+
+def test_a_level_is_doubted_when_it_is_clearly_over() -> None:
+    assert shift_doubtful(Shift(0.10, 0.03**2), 0.02)
+    assert not shift_doubtful(Shift(0.07, 0.03**2), 0.02)
+    assert not shift_doubtful(None, 0.02)
 
 
 def test_a_paused_rollout_still_stops_on_a_breach() -> None:

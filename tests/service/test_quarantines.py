@@ -15,9 +15,12 @@ from sqlmodel import Session
 from service import clock
 from service.access import Scope
 from service.actor import Role
+from service.jobs.jobs import BY_NAME
+from service.jobs.run import figures_of
 from service.keyring import NewKey, create
 from service.publishing import publish
 from service.releases import load
+from service.settings import Settings
 
 NPU = "int8.tflite.nnapi.google-edgetpu"
 TOMORROW = f"{clock.now() + timedelta(days=1):%Y-%m-%d}"
@@ -107,6 +110,18 @@ def test_a_quarantine_ends_by_hand_or_after_its_last_day(
     publish(engine, "two days later", clock.now() + timedelta(days=2))
     assert operator.send("GET", "/v1/quarantines").get_json() == {"quarantines": []}
     assert NPU in arms(client, engine, known_report)
+
+
+def test_the_guards_job_ends_a_quarantine_the_day_after_its_last(
+    client: FlaskClient, engine: Engine, settings: Settings, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    operator.send("POST", "/v1/quarantines", body())
+    for days, released in ((1, 2), (2, 3), (3, 3)):
+        figures_of(BY_NAME["guard"].steps(engine, settings, clock.now() + timedelta(days=days)))
+        assert operator.send("GET", "/v1/releases").get_json()["releases"][0]["release"] == released
+    assert NPU in arms(client, engine, known_report)
+    assert operator.send("GET", "/v1/revisions?kind=quarantine").get_json()["revisions"][0]["state"] == "ended"
 
 
 def test_with_several_users_a_quarantine_is_live_the_moment_somebody_else_approves_it(

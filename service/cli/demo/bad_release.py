@@ -54,6 +54,7 @@ class Look:
     evidence_log10: float
     needed_log10: float
     act: str | None
+    because: str
     seconds: float
 
 
@@ -145,6 +146,7 @@ def _look(number: int, rollout: Mapping[str, Any], judged: Judgement, seconds: f
         evidence_log10=told["evidence_log10"],
         needed_log10=told["needed_log10"],
         act=judged.act,
+        because=judged.because,
         seconds=round(seconds, 1),
     )
 
