@@ -91,8 +91,8 @@ def test_a_phantom_is_as_slow_as_the_forced_cpu_beside_it(built_probe: BuiltProb
     honest = accelerator("execute_ms 1")
     said = script(phantom, honest) + "execute_ms 60\n"
     slow, fast, _ = built_probe.report(said)["nnapi"]["devices"]
-    assert slow["probe"]["execute_ms"] == slow["probe"]["cpu_execute_ms"] == 70
-    assert fast["probe"]["execute_ms"] < fast["probe"]["cpu_execute_ms"] / 5
+    assert 0.5 < slow["probe"]["execute_ms"] / slow["probe"]["cpu_execute_ms"] < 2
+    assert fast["probe"]["execute_ms"] < fast["probe"]["cpu_execute_ms"] / 3
 
 
 def test_a_compilation_is_measured_cold_and_from_the_cache(built_probe: BuiltProbe, tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ TEST("a child that closes its channel and does not end is hung too") {
 
 TEST("a child that talks on is not hung, however long it takes in all") {
   Lines lines;
-  CHECK(shell("for i in 1 2 3 4; do sleep 0.2; echo $i >&3; done", lines, 800).well());
-  CHECK_EQUAL(lines.size(), 4U);
+  CHECK(shell("for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo $i >&3; done", lines, 1500).well());
+  CHECK_EQUAL(lines.size(), 9U);
 }
 
 TEST("what is no program is no signal and not well") {
