@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from policies.arm import Arm, ModelSpec, executable_arms
 from policies.arm_coverage import arm_coverages
+from policies.asked import Moment
 from policies.default_rule import ArmCoverage, Placed, place
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
@@ -22,6 +23,7 @@ from policies.knowledge import NOTHING_LEARNED, Knowledge, Ranking
 from policies.plans import Offer, Plan, unruled_plan
 from policies.refusals import Refusals, Verdict, refusals
 from policies.ruling import Ruling
+from policies.situation import Situation
 from policies.tried import TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
@@ -46,9 +48,11 @@ class ModelDecision:
     rules: tuple[TriedRule, ...] = ()
     denies: tuple[TriedDeny, ...] = ()
 
-    def plan(self, workload: Workload) -> Plan:
-        """The plan a client picks for the workload."""
-        return next((p for p in self.plans if p.workload is workload), self.plans[0])
+    def plan(self, moment: Moment) -> Plan:
+        """The plan a client picks in that moment: the first whose situation holds, else that of the workload."""
+        fitting = [p for p in self.plans if p.situation is None or p.situation.holds(moment)]
+        ranked = sorted(fitting, key=lambda p: p.situation is None)
+        return next((p for p in ranked if p.workload is moment.workload), self.plans[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +99,14 @@ def _decide(
     coverage = arm_coverages(allowed.values())
     placed = place(allowed.values(), model, facts, coverage, document.thresholds)
     ruling = Ruling(document.standing.rules, model, allowed, inquiry)
-    plans: list[Plan] = []
     rankings = {workload: knowledge.ranking(model.name, workload) or NOTHING_LEARNED for workload in Workload}
+    offers = []
     for workload, ranking in rankings.items():
         usable = [p for p in placed if p.arm.id not in ranking.excluded]
-        offer = Offer(document, model, facts, workload, usable, _offered(ranking, usable, facts))
-        plan = ruling.plan(offer) or unruled_plan(offer)
-        if plan is not None and not any(plan.splits == other.splits for other in plans):
-            plans.append(plan)
+        offers.append(Offer(document, model, facts, workload, usable, _offered(ranking, usable, facts)))
     return ModelDecision(
         model=model,
-        plans=tuple(plans),
+        plans=_plans(offers, ruling),
         arms=allowed,
         expected_ms={(workload, row.arm): row.expected_ms for workload, r in rankings.items() for row in r.ranked},
         coverage=coverage,
@@ -114,6 +115,32 @@ def _decide(
         rules=tuple(ruling.tried),
         denies=taken.tried,
     )
+
+
+def _plans(offers: Sequence[Offer], ruling: Ruling) -> tuple[Plan, ...]:
+    """The main plan first, then those that differ from it: by workload, then by situation in the order of the rules."""
+    usual = [(offer, plan) for offer in offers if (plan := ruling.plan(offer) or unruled_plan(offer)) is not None]
+    plans: list[Plan] = []
+    for _, plan in usual:
+        if not any(plan.splits == other.splits for other in plans):
+            plans.append(plan)
+    found = [_by_situation(offer, plan, ruling) for offer, plan in usual]
+    return (*plans, *(row[s] for s in ruling.situations for row in found if s in row))
+
+
+def _by_situation(offer: Offer, usual: Plan, ruling: Ruling) -> dict[Situation, Plan]:
+    """Plans of a workload for the situations that rules name, up to the last that differs from the usual one.
+
+    One that does not differ still stands before those after it: its rule comes first, also where both hold.
+    """
+    found: dict[Situation, Plan] = {}
+    for situation in ruling.situations:
+        if situation.allows(offer.workload):
+            plan = ruling.plan(replace(offer, situation=situation)) or usual
+            found[situation] = replace(plan, situation=situation)
+    while found and found[last := next(reversed(found))].splits == usual.splits:
+        del found[last]
+    return found
 
 
 _TIER_CODES: Final = ("leads", "cuts-affordable", "cpu", "gpu", "not-used")

@@ -147,7 +147,7 @@ def explain(
     """The explanation. Pure: the same values give the same answer, and it is the answer that `decide` gives."""
     deciding = DecidingFacts(facts, model, knowledge, moment)
     decided = decide_model(facts, document, model, knowledge, moment.facts)
-    plan = decided.plan(moment.workload) if decided.plans else None
+    plan = decided.plan(moment) if decided.plans else None
     splits = plan.splits if plan else ()
     number = bucket(plan.salt, moment.unit_id) if plan and moment.unit_id else None
     chosen = _chosen(splits, number)
@@ -159,7 +159,7 @@ def explain(
         plan=plan,
         arms=_arm_lines(executable_arms(facts, model), decided, moment.workload, ladder),
         ranking=_rank_lines(knowledge.ranking(model.name, moment.workload) or NOTHING_LEARNED, decided),
-        rules=_rule_lines(document, decided, moment.workload, deciding),
+        rules=_rule_lines(document, decided, moment, deciding),
         denies=_deny_lines(document, decided, deciding),
         splits=_split_lines(splits),
         bucket=number,
@@ -205,12 +205,17 @@ def _arm_lines(
 
 
 def _rule_lines(
-    document: PolicyDocument, decided: ModelDecision, workload: Workload, deciding: DecidingFacts
+    document: PolicyDocument, decided: ModelDecision, moment: Moment, deciding: DecidingFacts
 ) -> tuple[RuleLine, ...]:
-    """Those asked for this workload, in their order."""
+    """Those asked for this moment, in their order."""
     stated = {rule.id: rule for rule in document.rules}
-    asked = [(stated[tried.id], tried) for tried in decided.rules if tried.workload in {None, workload}]
+    asked = [(stated[tried.id], tried) for tried in decided.rules if _asked_in(tried, moment)]
     return tuple(RuleLine(rule, tried, deciding.of(rule.when)) for rule, tried in asked)
+
+
+def _asked_in(tried: TriedRule, moment: Moment) -> bool:
+    fits = tried.situation is None or tried.situation.holds(moment)
+    return fits and tried.workload in {None, moment.workload}
 
 
 def _deny_lines(document: PolicyDocument, decided: ModelDecision, deciding: DecidingFacts) -> tuple[DenyLine, ...]:

@@ -88,7 +88,8 @@ def _arm_line_json(line: ArmLine) -> dict[str, Any]:
 def _rule_json(line: RuleLine) -> dict[str, Any]:
     tried = line.tried
     told = {"id": tried.id, "when": line.rule.when, "fate": tried.fate, "because": tried.because}
-    return told | {"facts": dict(line.facts), "unknown": list(tried.unknown)}
+    situation = {"situation": tried.situation.when} if tried.situation else {}
+    return told | situation | {"facts": dict(line.facts), "unknown": list(tried.unknown)}
 
 
 def _deny_json(line: DenyLine) -> dict[str, Any]:

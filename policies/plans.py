@@ -15,6 +15,7 @@ from policies.first_exploration import first_explored
 from policies.globs import matching
 from policies.knowledge import WHOLE_BP, ArmShare, Ranking
 from policies.rule import HandOver, StatedSplit, UseLadder, UseSplit
+from policies.situation import Situation
 from policies.vocabulary import Delegate, Workload
 
 
@@ -39,7 +40,8 @@ class Split:
 class Plan:
     """Splits for one situation. They sum to 10,000; the growing one stands first; the salt never changes.
 
-    `by` is the id of the operator's rule that chose, or handed over to what did; None where no rule did.
+    `by` is the id of the operator's rule that chose, or handed over to what did; None where no rule did. `situation` is
+    None where the plan holds whatever the moment is like.
     """
 
     workload: Workload
@@ -48,6 +50,7 @@ class Plan:
     rule: Rule
     evidence: Mapping[str, int | float]
     by: str | None = None
+    situation: Situation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Offer:
     workload: Workload
     placed: Sequence[Placed]
     ranking: Ranking
+    situation: Situation | None = None
     arms: Mapping[str, Arm] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from policies.arm import Slug
 from policies.globs import Globs
 from policies.knowledge import WHOLE_BP
+from policies.situation import Situation
 from policies.validation import Stated
 from policies.when import When
 
@@ -71,11 +72,14 @@ class StatedRule(Stated):
 
     A condition that names an arm, its variant or its coverage is asked for each arm: the rule holds where it does for
     one, and what it states is then made of the arms that it holds for.
+
+    A `situation` is not asked here: the phone gets a plan for it, and takes that while it holds.
     """
 
     id: Slug
     when: When
     use: Use
+    situation: Situation | None = None
     models: tuple[Slug, ...] = ()
     description: Annotated[str, Field(max_length=500)] = ""
     until: date | None = None
@@ -83,3 +87,9 @@ class StatedRule(Stated):
     def concerns(self, model: str) -> bool:
         """Whether it is a rule for this model."""
         return not self.models or model in self.models
+
+    def applies(self, situation: Situation | None) -> bool:
+        """Whether it is a rule for that situation; None stands for a moment of which nothing is known."""
+        if self.situation is None:
+            return True
+        return situation is not None and self.situation.follows_from(situation)

@@ -10,6 +10,7 @@ from policies.inquiry import Inquiry
 from policies.language import Outcome
 from policies.plans import Offer, Plan, plan_of
 from policies.scope import Scope
+from policies.situation import Situation
 from policies.standing import ReadyRule
 from policies.tried import Fate, TriedRule
 
@@ -27,15 +28,23 @@ class Ruling:
         self._holding: list[tuple[ReadyRule, Collection[str]]] = []
 
     def plan(self, offer: Offer) -> Plan | None:
-        """What the rules choose for the workload; None where none does."""
+        """What the rules choose for the workload and situation; None where none does."""
         for ready, among in self._that_hold():
             rule = ready.rule
+            if not rule.applies(offer.situation):
+                continue
             plan = plan_of(rule.use, offer, among, rule.id)
             if plan is not None:
-                self.tried.append(TriedRule(rule.id, Fate.CHOSE, offer.workload))
+                self.tried.append(TriedRule(rule.id, Fate.CHOSE, offer.workload, situation=offer.situation))
                 return plan
-            self.tried.append(TriedRule(rule.id, Fate.PASSED_OVER, offer.workload, _why(rule.use)))
+            why = _why(rule.use)
+            self.tried.append(TriedRule(rule.id, Fate.PASSED_OVER, offer.workload, why, situation=offer.situation))
         return None
+
+    @property
+    def situations(self) -> tuple[Situation, ...]:
+        """Situations that rules about the model name, in the order of the rules."""
+        return tuple(dict.fromkeys(ready.rule.situation for ready in self._rules if ready.rule.situation))
 
     def _that_hold(self) -> Iterator[tuple[ReadyRule, Collection[str]]]:
         """The rules that hold, each with the arms that it holds for; the later ones are asked only when it comes to it."""

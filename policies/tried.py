@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from policies.situation import Situation
 from policies.vocabulary import Workload
 
 
@@ -22,7 +23,8 @@ class Fate(StrEnum):
 class TriedRule:
     """A rule that was asked about a model. `unknown` are the names that it needed and nobody knows.
 
-    `workload` is the one it chose for or was passed over for, `because` says why; None where it did not match.
+    `workload` and `situation` are those it chose for or was passed over for, `because` says why; None where it did not
+    match, and a `situation` of None for any.
     """
 
     id: str
@@ -30,6 +32,7 @@ class TriedRule:
     workload: Workload | None = None
     because: str = ""
     unknown: tuple[str, ...] = ()
+    situation: Situation | None = None
 
 
 @dataclass(frozen=True, slots=True)

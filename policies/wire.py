@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.plans import Plan
 from policies.settings_of_arm import run_settings
+from policies.situation import Situation
 from policies.vocabulary import Workload
 
 MAIN_PLAN: Final = "main"
@@ -54,12 +55,13 @@ def _rfc3339(moment: datetime) -> str:
 
 def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, Any]:
     """One model: its situations, plans and arms, and why."""
-    others = decided.plans[1:]
-    situations = [{"when": {"workload": plan.workload}, "plan": plan_name(decided, plan)} for plan in others]
+    situations = [{"when": when, "plan": plan_name(decided, plan)} for plan, when in _situations(decided.plans[1:])]
+    golden = decided.model.golden
     return {
         "situations": [*situations, {"when": {}, "plan": MAIN_PLAN}],
         "plans": {plan_name(decided, plan): _plan(plan) for plan in decided.plans},
         "arms": arms_json(decided, fingerprint),
+        **({"golden": golden.model_dump(mode="json")} if golden else {}),
         "latency_target_ms": decided.model.latency_target_ms,
         "because": [
             *(_because(plan) for plan in decided.plans),
@@ -72,7 +74,28 @@ def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, An
 
 def plan_name(decided: ModelDecision, plan: Plan) -> str:
     """What documents and observations call the plan."""
-    return MAIN_PLAN if plan is decided.plans[0] else plan.workload
+    if plan is decided.plans[0]:
+        return MAIN_PLAN
+    if plan.situation is None:
+        return plan.workload
+    return str(plan.situation) if plan.situation.workload else f"{plan.workload}.{plan.situation}"
+
+
+def _situations(plans: Sequence[Plan]) -> Iterator[tuple[Plan, dict[str, Any]]]:
+    """Plans beside the main one with their conditions, in the order that a client tries them: the first that holds wins.
+
+    A client that does not know its workload gets the burst plan of its situation, where every workload has one.
+    """
+    by_situation: dict[Situation | None, list[Plan]] = {}
+    for plan in plans:
+        by_situation.setdefault(plan.situation, []).append(plan)
+    usual = by_situation.pop(None, [])
+    for situation, found in by_situation.items():
+        stated = situation.when if situation else {}
+        for plan in reversed(found):
+            last_of_all = len(found) == len(Workload) and plan is found[0]
+            yield plan, stated if last_of_all else {"workload": plan.workload} | stated
+    yield from ((plan, {"workload": plan.workload}) for plan in usual)
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

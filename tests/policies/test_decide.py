@@ -9,6 +9,7 @@ from builders import EDGETPU, REFERENCE, chain, deny, make_document, make_finger
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.asked import Moment
 from policies.assign import BUCKETS
 from policies.decide import ModelDecision, decide, decide_model
 from policies.fingerprint import Fingerprint
@@ -163,14 +164,14 @@ def test_workloads_have_plans_of_their_own_where_they_differ() -> None:
     rankings = {"segmentation": {Workload.BURST: ranked(NPU), Workload.SUSTAINED: ranked(CPU)}}
     decision = decide_model(PHONE, make_document(), make_model(), Knowledge(rankings))
     assert [plan.workload for plan in decision.plans] == [Workload.BURST, Workload.SUSTAINED]
-    assert decision.plan(Workload.SUSTAINED).splits[0].ladder[0] == CPU
-    assert decision.plan(Workload.BURST).splits[0].ladder[0] == NPU
+    assert decision.plan(Moment(workload=Workload.SUSTAINED)).splits[0].ladder[0] == CPU
+    assert decision.plan(Moment(workload=Workload.BURST)).splits[0].ladder[0] == NPU
 
 
 def test_workloads_that_agree_share_one_plan() -> None:
     decision = decided(ranking=ranked(NPU))
     assert [plan.workload for plan in decision.plans] == [Workload.BURST]
-    assert decision.plan(Workload.SUSTAINED) is decision.plans[0]
+    assert decision.plan(Moment(workload=Workload.SUSTAINED)) is decision.plans[0]
 
 
 def test_an_excluded_arm_is_in_no_ladder_and_says_why() -> None:
