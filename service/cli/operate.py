@@ -77,10 +77,11 @@ def restore(file: Path, data: Path | None) -> None:
         engine = make_engine(Settings(database_url=url))
         try:
             fill(engine, url, file)
+            schema.upgrade(engine)
         except BackupError as error:
             raise typer.BadParameter(str(error)) from error
-        schema.upgrade(engine)
-        engine.dispose()
+        finally:
+            engine.dispose()
     typer.echo(f"restored, schema at {schema.newest_revision()}")
 
 
