@@ -15,7 +15,7 @@ def print_look(console: Console, look: Look) -> None:
     console.print(
         f"{look.seconds:5.1f} s  look {look.look}, step {look.step + 1} ({look.share_bp / 100:g}% of units, release "
         f"{look.release}): {look.candidate_windows} windows of the candidate; p90 {look.ratio:.2f} × over all, "
-        f"{look.cohort_ratio:.2f} × on {look.cohort}; evidence 10^{look.evidence_log10:.1f} of 10^{look.needed_log10:.1f}"
+        f"{look.cohort_ratio:.2f} × on {look.cohort}; evidence 10^{round(look.evidence_log10, 1) + 0.0} of 10^{look.needed_log10:.1f}"
         f" → {_DID[Act(look.act)] if look.act else f'wait, {look.because}'}",
         highlight=False,
         soft_wrap=True,
