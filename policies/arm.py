@@ -77,7 +77,7 @@ def _share_a_target(one: Variant, other: Variant) -> bool:
     return not (one.targets or other.targets) or bool(set(one.targets) & set(other.targets))
 
 
-class Golden(BaseModel):
+class GoldenReference(BaseModel):
     """The golden check's reference: a fixed input, and how far outputs may be off (relative error) from the reference's."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -98,7 +98,7 @@ class ModelSpec(BaseModel):
     latency_target_ms: Annotated[float, Field(gt=0, le=3_600_000)]
     max_accuracy_drop: Annotated[float, Field(ge=0, le=1)] = 0.02
     params: Annotated[float, Field(gt=0)] | None = None
-    golden: Golden | None = None
+    golden: GoldenReference | None = None
     variants: Annotated[tuple[Variant, ...], Field(min_length=1, max_length=256)]
 
     @model_validator(mode="after")
