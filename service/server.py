@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from typing import Final
 from service.settings import Settings, child_environment
 
 START_TIMEOUT_S: Final = 60
+STOP_TIMEOUT_S: Final = 15
 BACKLOG: Final = 2048
 
 
@@ -103,15 +106,18 @@ def running_processes(
 def _process(
     command: Sequence[str], settings: Settings, descriptors: Sequence[int]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(command, env=child_environment(settings), pass_fds=descriptors)  # noqa: S603
+    # A session of its own: what does not stop when asked is killed with all its workers, not left without a master.
+    process = subprocess.Popen(  # noqa: S603
+        command, env=child_environment(settings), pass_fds=descriptors, start_new_session=True
+    )
     try:
         yield process
     finally:
         process.terminate()
         try:
-            process.wait(timeout=15)
+            process.wait(timeout=STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
