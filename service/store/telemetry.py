@@ -53,7 +53,8 @@ def insert_new(session: Session, rows: Iterable[dict[str, Any]]) -> set[bytes]:
     connection = session.connection()
     raw: psycopg.Connection[Any] = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
     try:
-        with raw.transaction():
+        # SQLAlchemy's savepoint, never psycopg's: on a connection that has not spoken yet, that would commit by itself.
+        with connection.begin_nested():
             _copy(raw, "observation", ordered)
     except UniqueViolation:
         connection.execute(_STAGE)

@@ -18,7 +18,7 @@ from typing import Final
 import duckdb
 
 from ml.lake import KEYS, counts, latencies, observations, windows
-from tests.bench.lookup import machine
+from tests.bench.stage import machine
 
 GOAL_RATIO: Final = 1.3
 GOAL_ROWS: Final = 800_000

@@ -327,3 +327,19 @@ def test_a_write_that_fails_stores_no_half_of_a_batch_and_the_retry_counts(clien
         with engine.begin() as connection:
             connection.execute(text("ALTER TABLE observation DROP CONSTRAINT only_a"))
     assert send(client, *records) == CLEAN | {"accepted": 2}
+
+
+def test_records_and_their_tally_are_stored_together_or_not_at_all(client: FlaskClient, engine: Engine) -> None:
+    send(
+        client, make_observation()
+    )  # the worker knows the report and the cohort now, and asks the database nothing first
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE telemetry_tally ADD CONSTRAINT shut CHECK (false) NOT VALID"))
+    record = make_observation()
+    try:
+        assert post(client, [record]).status_code == 500
+        assert len(stored(engine)) == 1
+    finally:
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE telemetry_tally DROP CONSTRAINT shut"))
+    assert send(client, record) == CLEAN | {"accepted": 1}
