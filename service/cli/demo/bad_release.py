@@ -108,7 +108,9 @@ def play(scene: Scene, bad_soc: str, tell: Callable[[str], None], told: Callable
         operator.register(scene.fleet.models)
         good = operator.publish("files that everybody has")
         tell(f"release {good}: everybody has the old files")
-        phones = handsets(scene.fleet, NotingTransport(scene.server, http, Ledger()), scene.seed, runner)
+        phones = handsets(
+            scene.fleet, NotingTransport(scene.server, http, Ledger()), scene.seed, scene.trusted_keys, runner
+        )
         run_round(phones, lambda: None)
         operator.register([_other_files(spec) for spec in scene.fleet.models], policies=False)
         rollout = operator.roll_out(f"new files, {SLOWER:g} × as slow on {bad_soc}", STEPS)

@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from service.cli.demo.timeline import print_look, print_outcome
 from service.cli.serve import wait_for_interrupt
 from service.server import running_server
 from service.settings import Settings
+from service.signing import SigningKeys, kept_keys
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
@@ -45,11 +46,11 @@ def demo(
     fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
     started = clock.now()
     token = secrets.token_urlsafe(24)
-    with _database(data) as url:
-        settings = Settings(database_url=url, manage_token=token, log_level="error")
+    with _installation(data, token) as settings:
         with _engine(settings) as engine, running_server(settings, port=8080 if serve else 0) as server:
             console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
-            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else ROUNDS), seed)
+            keys = _keys(settings)
+            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else ROUNDS), seed, keys)
             with Screen(console) as screen:
                 played = play(scene, screen)
             setup = {
@@ -69,12 +70,10 @@ def bad_release(*, seed: int, as_json: bool, data: Path | None) -> bool:
     console = Console(stderr=as_json)
     fleet, bad_soc = few_socs(build_fleet(devices=STAGED_DEVICES, seed=seed, models=QUICK_MODELS))
     token = secrets.token_urlsafe(24)
-    with _database(data) as url:
-        settings = Settings(database_url=url, manage_token=token, log_level="error")
-        with _engine(settings) as engine, running_server(settings) as server:
-            console.print(f"[bold]nnfleet demo[/bold]: {len(fleet.phones)} phones of {SOCS} SoCs, seed {seed}")
-            scene = Scene(server, token, engine, fleet, rounds=0, seed=seed)
-            outcome = play_bad_release(scene, bad_soc, console.print, lambda look: print_look(console, look))
+    with _installation(data, token) as settings, _engine(settings) as engine, running_server(settings) as server:
+        console.print(f"[bold]nnfleet demo[/bold]: {len(fleet.phones)} phones of {SOCS} SoCs, seed {seed}")
+        scene = Scene(server, token, engine, fleet, rounds=0, seed=seed, trusted_keys=_keys(settings))
+        outcome = play_bad_release(scene, bad_soc, console.print, lambda look: print_look(console, look))
     print_outcome(console, outcome)
     if as_json:
         typer.echo(json.dumps(outcome.to_json()))
@@ -88,18 +87,25 @@ def _tell(console: Console, played: Play, report: Path, as_json: bool) -> None:
 
 
 @contextmanager
-def _database(data: Path | None) -> Iterator[str]:
-    """An embedded PostgreSQL of the demo's own: a demo never writes into a fleet's real database.
+def _installation(data: Path | None, token: str) -> Iterator[Settings]:
+    """An embedded PostgreSQL and signing keys of the demo's own: a demo never writes into a fleet's real database.
 
     Without a folder it is a temporary one that goes with the demo.
     """
     folder = data or Path(tempfile.mkdtemp(prefix="nnfleet-demo-"))
     try:
         with embedded_postgresql(folder / "postgresql") as url:
-            yield url
+            keys = folder / "signing-keys.json"
+            kept_keys(keys)
+            yield Settings(database_url=url, manage_token=token, log_level="error", signing_keys=keys)
     finally:
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keys(settings: Settings) -> Mapping[str, bytes]:
+    """What the apps of the fleet ship to check signatures with."""
+    return SigningKeys.read(settings.signing_keys).trusted() if settings.signing_keys else {}
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -44,7 +44,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything a play needs: the server's address and token, the database, the fleet."""
+    """Everything a play needs: the server's address, token and public keys, the database, the fleet."""
 
     server: str
     token: str
@@ -52,6 +52,7 @@ class Scene:
     fleet: Fleet
     rounds: int
     seed: int
+    trusted_keys: Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def play(scene: Scene, watcher: Watcher) -> Play:
         operator = Operator(http, scene.server, scene.token)
         watcher.stage(f"registering {len(scene.fleet.models)} models")
         operator.register(scene.fleet.models)
-        phones = handsets(scene.fleet, NotingTransport(scene.server, http, ledger), scene.seed)
+        phones = handsets(scene.fleet, NotingTransport(scene.server, http, ledger), scene.seed, scene.trusted_keys)
         rows: list[RoundFigures] = []
         for number in range(scene.rounds):
             note = "out of the box: nothing measured yet" if number == 0 else f"learned from round {number - 1}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ml.fleet import Fleet, Phone
-from nnfleet_client import FleetClient, Outcome, ProcessDied, Transport
+from nnfleet_client import FleetClient, Outcome, ProcessDied, Settings, Transport
 from policies.staging import parted
 from service.cli.demo.runner import PhoneRunner
 
@@ -19,6 +19,8 @@ THREADS: Final = 8
 RUNS_A_WINDOW: Final = 12
 SUSTAINED_SHARE: Final = 0.3
 """Share of uses that are sustained work. Assumed."""
+CHECKING_EVERY: Final = 10
+"""One phone in so many checks signatures: in plain Python each check takes some milliseconds of this machine."""
 MAX_DEATHS: Final = 4
 """Restarts of one app in one use before its user gives up. Assumed."""
 NOTHING_RIGHT: Final = 10.0
@@ -64,7 +66,7 @@ class Handset:
 
     def __init__(
         self, phone: Phone, fleet: Fleet, transport: Transport, targets: dict[tuple[str, str], float], seed: int,
-        runner: MakesRunner,
+        runner: MakesRunner, sdk: Settings,
     ) -> None:  # fmt: skip
         self._phone = phone
         self._fleet = fleet
@@ -74,7 +76,7 @@ class Handset:
         self._clients = {
             app: FleetClient(
                 app=app, report=phone.report, default=_bundled(phone, fleet, app), server=transport, unit_id=phone.unit_id,
-                rng=random.Random(f"{seed}:{app}"),
+                rng=random.Random(f"{seed}:{app}"), settings=sdk,
             )
             for app in phone.apps
         }  # fmt: skip
@@ -120,12 +122,19 @@ def _bundled(phone: Phone, fleet: Fleet, app: str) -> dict[str, dict[str, dict[s
     return default
 
 
-def handsets(fleet: Fleet, transport: Transport, seed: int, runner: MakesRunner = PhoneRunner) -> list[Handset]:
+def handsets(
+    fleet: Fleet, transport: Transport, seed: int, trusted_keys: Mapping[str, bytes], runner: MakesRunner = PhoneRunner
+) -> list[Handset]:
     """All phones of the fleet, switched on."""
     targets = {(spec["app"], spec["name"]): float(spec["latency_target_ms"]) for spec in fleet.models}
+    checking, trusting = Settings(trusted_keys=trusted_keys), Settings()
     return [
-        Handset(phone, fleet, transport, targets, seed * 1_000_003 + i, runner) for i, phone in enumerate(fleet.phones)
-    ]
+        Handset(
+            phone, fleet, transport, targets, seed * 1_000_003 + number, runner,
+            trusting if number % CHECKING_EVERY else checking,
+        )
+        for number, phone in enumerate(fleet.phones)
+    ]  # fmt: skip
 
 
 def run_round(phones: Sequence[Handset], advance: Callable[[], None]) -> list[Use]:
