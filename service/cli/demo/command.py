@@ -46,22 +46,26 @@ def demo(
     fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
     started = clock.now()
     token = secrets.token_urlsafe(24)
-    with _installation(data, token) as settings:
-        with _engine(settings) as engine, running_server(settings, port=8080 if serve else 0) as server:
-            console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
-            keys = _keys(settings)
-            scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else ROUNDS), seed, keys)
-            with Screen(console) as screen:
-                played = play(scene, screen)
-            setup = {
-                "devices": devices, "classes": len(fleet.device_classes), "models": len(fleet.models), "seed": seed,
-                "socs": len({phone.soc for phone in fleet.phones}), "started": f"{started:%Y-%m-%d %H:%M}",
-            }  # fmt: skip
-            write_report(report, played.verdict, played.findings, setup)
-            _tell(console, played, report, as_json)
-            if serve:
-                console.print(f"The server stays up: console {server}/console/ · token {token} · Ctrl-C ends it.")
-                wait_for_interrupt()
+    port = 8080 if serve else 0
+    with (
+        _installation(data, token) as settings,
+        _engine(settings) as engine,
+        running_server(settings, port=port) as server,
+    ):
+        console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
+        keys = _keys(settings)
+        scene = Scene(server, token, engine, fleet, rounds or (QUICK_ROUNDS if quick else ROUNDS), seed, keys)
+        with Screen(console) as screen:
+            played = play(scene, screen)
+        setup = {
+            "devices": devices, "classes": len(fleet.device_classes), "models": len(fleet.models), "seed": seed,
+            "socs": len({phone.soc for phone in fleet.phones}), "started": f"{started:%Y-%m-%d %H:%M}",
+        }  # fmt: skip
+        write_report(report, played.verdict, played.findings, setup)
+        _tell(console, played, report, as_json)
+        if serve:
+            console.print(f"The server stays up: console {server}/console/ · token {token} · Ctrl-C ends it.")
+            wait_for_interrupt()
     return played.verdict.passed
 
 
