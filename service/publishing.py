@@ -90,7 +90,7 @@ def return_content(
     return release(session, new, now, action), kept
 
 
-def republish_quarantines(session: Session, note: str, author: str, now: datetime) -> int | None:
+def republish(session: Session, note: str, author: str, now: datetime, action: str) -> int | None:
     """The live release again, under the quarantines of now, a rollout's both sides too; None where nothing is live."""
     releases.begin_release(session)
     revisions.lock(session)
@@ -109,7 +109,7 @@ def republish_quarantines(session: Session, note: str, author: str, now: datetim
         share_bp=live.share_bp,
         rollout=live.rollout,
     )
-    number = release(session, new, now, "quarantines-published")
+    number = release(session, new, now, action)
     go_live(session, held)
     return number
 

@@ -13,7 +13,7 @@ from policies.errors import InvalidField, UnknownRevision
 from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
 from service.actor import GUARD, Actor
-from service.publishing import republish_quarantines
+from service.publishing import republish
 from service.revisions import Proposal, advance, propose, save
 from service.store import audit, releases, revisions
 from service.store.tables import RevisionRow
@@ -93,7 +93,7 @@ def end(engine: Engine, quarantine: str, note: str, actor: Actor, now: datetime)
             raise UnknownRevision(f"no quarantine {quarantine!r} is in force", field="quarantine")
         revisions.take(session, [row.number], Step.END)
         audit.append(session, now, actor.name, "quarantine-ended", f"quarantine:{quarantine}", note=note)
-        return republish_quarantines(session, f"{quarantine} ends: {note}"[:500], actor.name, now)
+        return republish(session, f"{quarantine} ends: {note}"[:500], actor.name, now, "quarantines-published")
 
 
 def end_overdue(engine: Engine, now: datetime) -> int | None:
@@ -105,10 +105,10 @@ def end_overdue(engine: Engine, now: datetime) -> int | None:
         if not over:
             return None
         note = f"past their last day: {', '.join(over)}"
-        return republish_quarantines(session, note[:500], GUARD.name, now)
+        return republish(session, note[:500], GUARD.name, now, "quarantines-published")
 
 
 def _published(session: Session, row: RevisionRow, author: str, now: datetime) -> int | None:
     if row.state != State.APPROVED:
         return None
-    return republish_quarantines(session, f"quarantine {row.subject}: {row.note}"[:500], author, now)
+    return republish(session, f"quarantine {row.subject}: {row.note}"[:500], author, now, "quarantines-published")

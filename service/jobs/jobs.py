@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from service.jobs.retention import retain
 from service.jobs.run import Steps
 from service.quarantines import end_overdue
+from service.renewal import renew
 from service.rollouts import CRASH_GRACE, guard
 from service.settings import Settings
 
@@ -65,6 +66,12 @@ def _guard(engine: Engine, _settings: Settings, now: datetime) -> Steps:
     return judged.to_json()
 
 
+def _renew(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+    renewed = renew(engine, now)
+    yield 1.0, f"release {renewed} is the one before again" if renewed else "nothing expires soon"
+    return {"release": renewed} if renewed else {}
+
+
 def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
     from service.jobs.lake import export
 
@@ -79,6 +86,7 @@ JOBS: Final = (
     Job("rollup", "*/5 * * * *", "observations into rollups by day, medians for the screen", _rollup),
     Job("findings", "*/30 * * * *", "look for faults in what is rolled up", _findings),
     Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),
+    Job("renew", "*/10 * * * *", "publish the live release again before its decisions expire", _renew),
     Job("retention", "10 * * * *", "make partitions ahead, drop old ones", _retention),
     Job("export", "20 1 * * *", "days that are over into the lake", _export),
 )
