@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Final
 
@@ -24,6 +26,9 @@ from service.store import reports
 OVERHEAD_BYTES: Final = 1_200
 """What an entry costs beside its body: keys, headers, the dictionary. Measured with tracemalloc, rounded up."""
 
+MADE_ANSWERS_KEPT: Final = 1_024
+"""Answers from the file that a worker keeps made, some 6 kB each."""
+
 FINGERPRINTS_KEPT: Final = 512
 """Fingerprints a worker remembers from release to release, some 20 kB each."""
 
@@ -39,6 +44,17 @@ class _Live:
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
     size_bytes: int = 0
     file: DecisionFile | None = None
+    read: Callable[[str, str], Answer | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Most phones are of few classes: their answers are made from the file once.
+        self.read = lru_cache(MADE_ANSWERS_KEPT)(self._read)
+
+    def _read(self, app: str, report_id: str) -> Answer | None:
+        stored = self.file.get(app, report_id) if self.file else None
+        if stored is None:
+            return None
+        return answer_of(stored.body, stored.body_sha256, stored.signature, app, self.content.number)
 
 
 class Lookup:
@@ -89,13 +105,9 @@ class Lookup:
         live = self._live
         if live is None:
             return None
-        known = live.answers.get((app, report_id))
-        if known is not None or live.file is None:
-            return known
-        stored = live.file.get(app, report_id)
-        if stored is None:
-            return None
-        return answer_of(stored.body, stored.body_sha256, stored.signature, app, live.content.number)
+        if live.file is not None and (answer := live.read(app, report_id)) is not None:
+            return answer
+        return live.answers.get((app, report_id))
 
     def answer(self, app: str, report_id: str) -> Answer:
         """The answer, computed where it is not ready yet.
