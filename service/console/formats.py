@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from markupsafe import Markup
 
 MISSING: Final = "–"
+MOST_CHARACTERS: Final = 4_000
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _SPACE: Final = "\u00a0"  # a number and its unit stay on one line
 
 
@@ -69,6 +73,37 @@ def moment(at: datetime | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), text)
 
 
+def day(of: date | datetime | None) -> str:
+    """A UTC day: "1 Mar 2026"."""
+    return MISSING if of is None else f"{of.day}{_SPACE}{of:%b}{_SPACE}{of.year}"
+
+
+def span(time: timedelta | None) -> str:
+    """How long, in its two largest units: "3 h 20 min", "45 s", "0.31 s"."""
+    if time is None:
+        return MISSING
+    seconds = time.total_seconds()
+    if seconds < 60:
+        return f"{seconds:.2g}{_SPACE}s" if seconds < 10 else f"{seconds:.0f}{_SPACE}s"
+    (name, size), (below, part) = next(units for units in pairwise(_UNITS) if seconds >= units[0][1])
+    rest = seconds % size // part
+    return f"{seconds // size:,.0f}{_SPACE}{name}" + (f" {rest:.0f}{_SPACE}{below}" if rest else "")
+
+
+def basis_points(weight_bp: int | None) -> str:
+    """500 → "5.0%"."""
+    return share(None if weight_bp is None else weight_bp / 10_000)
+
+
+def stated(value: Any) -> str:
+    """A JSON value as people read it: texts as they are, parts on lines of their own, the end of what is long left out."""
+    if value is None:
+        return MISSING
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    left = len(text) - MOST_CHARACTERS
+    return text if left <= 0 else f"{text[:MOST_CHARACTERS]}… and {left:,} characters more"
+
+
 def figure(value: Any) -> str:
     """A value of unknown kind from a learning run's figures: numbers shortened, texts as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -88,6 +123,10 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "milliseconds": milliseconds,
     "file_size": file_size,
     "moment": moment,
+    "day": day,
+    "span": span,
+    "basis_points": basis_points,
+    "stated": stated,
     "figure": figure,
     "words": words,
 }

@@ -13,8 +13,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException, NotFound
 
 from policies.errors import NnfleetError, NotKnown
-from service.console import classes, explain, fleet, models, releases
+from service.console import audit, classes, explain, fleet, jobs, models, releases, revisions, rollouts, telemetry
 from service.console.formats import FILTERS
+from service.console.navigation import NAVIGATION
 from service.console.paging import here
 
 PREFIX: Final = "/console"
@@ -53,7 +54,7 @@ def _secured(response: Response) -> Response:
 def _set_up_templates(state: BlueprintSetupState) -> None:
     environment = state.app.jinja_env
     environment.filters.update(FILTERS)
-    environment.globals["here"] = here
+    environment.globals.update(here=here, navigation=NAVIGATION)
     environment.undefined = StrictUndefined  # a misspelt name is an error, not an empty cell
 
 
@@ -87,7 +88,16 @@ blueprint.add_url_rule("/classes", "classes", classes.list_page)
 blueprint.add_url_rule("/classes/<device_class>", "device_class", classes.class_page)
 blueprint.add_url_rule("/classes/<device_class>/since/<earlier>", "class_changes", classes.compare_page)
 blueprint.add_url_rule("/models", "models", models.page)
-blueprint.add_url_rule("/releases", "releases", releases.page)
+blueprint.add_url_rule("/revisions", "revisions", revisions.list_page)
+blueprint.add_url_rule("/revisions/<int:number>", "revision", revisions.revision_page)
+blueprint.add_url_rule("/rollouts", "rollouts", rollouts.list_page)
+blueprint.add_url_rule("/rollouts/<int:number>", "rollout", rollouts.rollout_page)
+blueprint.add_url_rule("/releases", "releases", releases.list_page)
+blueprint.add_url_rule("/releases/<int:number>", "release", releases.release_page)
+blueprint.add_url_rule("/telemetry", "telemetry", telemetry.page)
+blueprint.add_url_rule("/jobs", "jobs", jobs.list_page)
+blueprint.add_url_rule("/jobs/<int:number>", "job_run", jobs.run_page)
+blueprint.add_url_rule("/audit", "audit", audit.page)
 blueprint.add_url_rule("/explain", "explain", explain.page)
 blueprint.add_url_rule("/explain", "explain_pasted", explain.pasted, methods=["POST"])
 blueprint.add_url_rule("/<path:missing>", "missing", _no_page)

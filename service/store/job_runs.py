@@ -15,6 +15,8 @@ from service.store.tables import JobRunRow
 RUNNING, DONE, FAILED, LOST = "running", "done", "failed", "lost"
 """States. Lost is a run whose process ended without a word."""
 MOST_LINES: Final = 1_000
+MAX_ID: Final = 2**63 - 1
+"""What the column holds: a larger number names nothing."""
 
 _START: Final = text(
     """
@@ -69,6 +71,11 @@ def end(
 def newest(session: Session, limit: int) -> list[JobRunRow]:
     """The runs that started last, the newest first."""
     return list(session.exec(select(JobRunRow).order_by(col(JobRunRow.id).desc()).limit(limit)))
+
+
+def run(session: Session, number: int) -> JobRunRow | None:
+    """One run."""
+    return session.get(JobRunRow, number) if number <= MAX_ID else None
 
 
 def forget_before(connection: Connection, moment: datetime) -> int:

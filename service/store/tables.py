@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import ARRAY, BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, MetaData, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
@@ -185,6 +185,7 @@ class ObservationRow(SQLModel, table=True):
     __tablename__ = "observation"
     __table_args__ = (
         Index("ix_observation_received_at", "received_at", postgresql_using="brin"),
+        Index("ix_observation_set_aside", "received_at", postgresql_where=text("set_aside IS NOT NULL")),
         {"postgresql_partition_by": "RANGE (day)"},
     )
 

@@ -23,6 +23,9 @@ _FOLD: Final = text(
 _TOTALS: Final = text(
     "SELECT verdict, reason, sum(records)::bigint FROM telemetry_tally WHERE day >= :since GROUP BY 1, 2 ORDER BY 3 DESC"
 )
+_BY_DAY: Final = text(
+    "SELECT day, verdict, sum(records)::bigint FROM telemetry_tally WHERE day >= :since GROUP BY 1, 2 ORDER BY 1 DESC"
+)
 
 
 def add(session: Session, received_at: datetime, counted: Mapping[tuple[str, str], int]) -> None:
@@ -45,3 +48,11 @@ def totals(session: Session, since: date = date.min) -> dict[tuple[str, str], in
     """(verdict, reason) → records received from `since` on, the most first."""
     rows = session.connection().execute(_TOTALS, {"since": since})
     return {(verdict, reason): int(records) for verdict, reason, records in rows}
+
+
+def by_day(session: Session, since: date) -> dict[date, dict[str, int]]:
+    """UTC day → verdict → records received from `since` on, the newest day first; days without records are left out."""
+    found: dict[date, dict[str, int]] = {}
+    for day, verdict, records in session.connection().execute(_BY_DAY, {"since": since}):
+        found.setdefault(day, {})[verdict] = int(records)
+    return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from builders import uuid7
 from sqlalchemy import Engine
 from sqlmodel import Session
 
@@ -17,14 +18,19 @@ from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Ranking
 from policies.report import parse_report, report_id
 from policies.revision import Kind
+from policies.rollout import Act, RolloutPlan
+from service import clock
 from service.actor import MANAGE_TOKEN
+from service.jobs.run import Steps, recorded
 from service.lookup import Lookup
 from service.publishing import publish
 from service.release_content import pack_rankings
 from service.releases import load
 from service.revisions import Proposal, propose, recommend
-from service.store import reports
-from service.store.tables import RoundRow
+from service.rollouts import guard, start, steer
+from service.store import reports, tallies
+from service.store.partitions import day_of
+from service.store.tables import ObservationRow, RoundRow
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 SUPPORTS = {"CONV_2D": ["TENSOR_FLOAT32", "TENSOR_QUANT8_ASYMM"], "SOFTMAX": ["TENSOR_FLOAT32"]}
@@ -122,6 +128,46 @@ class Stage:
         self.learn(first[1], findings=[finding()])
         self.publish()
         return first
+
+    def operate(self) -> tuple[str, Fingerprint]:
+        """The same, after a rollout that was aborted, a job that ran and a record that was set aside."""
+        first = self.fill()
+        self.start_rollout()
+        steer(self.engine, 1, Act.ABORT, "seen enough", "anna", NOW)
+        self.set_aside(first[0], first[1].device_class)
+        self.run_job("rollup", ["rolled 1 day"], {"observations": 1})
+        return first
+
+    def start_rollout(self) -> None:
+        """Roll out another latency target for the model, and let the guard look once."""
+        self.add_model(model_spec() | {"latency_target_ms": 25.0})
+        start(self.engine, RolloutPlan(), "a tighter target", "anna", NOW)
+        guard(self.engine, NOW)
+
+    def set_aside(self, report_id: str, device_class: str, reason: str = "negative-latency", **changes: Any) -> None:
+        """Store a record of now that was not believed, and count it."""
+        told: dict[str, Any] = {
+            "app": "camera", "model": "mobilenet", "arm": "int8.tflite.cpu", "kind": "window", "sdk": "python/0.1",
+            "set_aside_payload": b'{"latency_us": -5}',
+        }  # fmt: skip
+        now, record_id = clock.now(), uuid7()
+        row = ObservationRow(
+            record_id=record_id, day=day_of(record_id), payload_sha256=b"", received_at=now, set_aside=reason,
+            report_id=report_id, device_class=device_class, release=1, **(told | changes),
+        )  # fmt: skip
+        with Session(self.engine) as session, session.begin():
+            session.add(row)
+            tallies.add(session, now, {("set-aside", reason): 1})
+
+    def run_job(self, job: str, log: list[str], figures: dict[str, Any]) -> None:
+        """A run that said these lines and ended with these figures."""
+
+        def steps() -> Steps:
+            for at, line in enumerate(log, start=1):
+                yield at / len(log), line
+            return figures
+
+        recorded(self.engine, job, steps(), clock.now)
 
     def learn(
         self, facts: Fingerprint, *, findings: list[dict[str, Any]], model: str = "mobilenet", **ranking: Any

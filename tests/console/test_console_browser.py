@@ -51,13 +51,22 @@ def png_size(picture: Path) -> tuple[int, int]:
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")
 def test_every_page_is_drawn_wide_and_narrow_light_and_dark(address: str, stage: Stage, tmp_path: Path) -> None:
-    report_id, facts = stage.fill()
+    report_id, facts = stage.operate()
     pages = {
         "fleet": "/",
         "classes": "/classes",
         "class": f"/classes/{facts.device_class}",
         "models": "/models",
         "releases": "/releases",
+        "release": "/releases/2",
+        "revisions": "/revisions",
+        "revision": "/revisions/1",
+        "rollouts": "/rollouts",
+        "rollout": "/rollouts/1",
+        "telemetry": "/telemetry",
+        "jobs": "/jobs",
+        "job run": "/jobs/1",
+        "audit": "/audit",
         "explain": f"/explain?report={report_id}&unit=abc",
     }
     for name, path in pages.items():

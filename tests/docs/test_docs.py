@@ -83,6 +83,14 @@ def test_the_endpoint_table_is_the_routes() -> None:
     assert stated == routes
 
 
+def test_the_table_of_pages_is_the_console() -> None:
+    app = create_app(Settings("postgresql://nobody@localhost/nothing"))
+    pages = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/console/")}
+    assert {page for page, _ in rows(section(OPERATIONS, "The console"))} == {
+        page for page in pages if "<path:" not in page
+    }
+
+
 def test_the_key_column_says_what_each_route_asks_for() -> None:
     app = create_app(Settings("postgresql://nobody@localhost/nothing"))
     asked = {

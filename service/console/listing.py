@@ -1,0 +1,69 @@
+"""Long tables: a page of rows for reading, or the same rows as a CSV file for everything else."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Response, request
+from sqlalchemy import ColumnElement, Row, Select, and_, func, or_
+from sqlmodel import Session
+
+from service.console.paging import Window, stated, stated_number
+
+MOST_CSV_ROWS: Final = 10_000
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The rows of one page, and which page it is."""
+
+    rows: Sequence[Row[Any]]
+    window: Window
+
+
+def listed(session: Session, query: Select[Any], size: int) -> Listed:
+    """The page that the address asks for, of an ordered query. Two queries."""
+    connection = session.connection()
+    counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
+    window = Window.of(stated_number(request.args, "page"), size, connection.execute(counted).scalar_one())
+    return Listed(connection.execute(query.offset(window.offset).limit(window.size)).all(), window)
+
+
+def says(text: str, *columns: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether each word of a text stands in one of the columns."""
+    return and_(True, *(or_(*(c.icontains(word, autoescape=True) for c in columns)) for word in text.split()))
+
+
+def wants_csv() -> bool:
+    """Whether the address asks for a file instead of a page."""
+    return stated(request.args, "format") == "csv"
+
+
+def csv_file(session: Session, query: Select[Any], name: str) -> Response:
+    """The first `MOST_CSV_ROWS` rows of an ordered query, under the names of its columns."""
+    result = session.connection().execute(query.limit(MOST_CSV_ROWS))
+    written = csv_text([*result.keys()], result)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(written, mimetype="text/csv", headers=headers)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as RFC 4180 has them."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Times with their zone. A text that a spreadsheet would run as a formula is quoted, as strangers may have sent it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

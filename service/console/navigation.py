@@ -1,0 +1,58 @@
+"""The console's pages in the order of its navigation: what the fleet is, what changes it, how it fares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A link of the navigation. `within`: the endpoints of pages that stand below it."""
+
+    endpoint: str
+    text: str
+    within: frozenset[str] = frozenset()
+
+    def marked(self, endpoint: str | None) -> str | None:
+        """The `aria-current` of the link on the page of that endpoint."""
+        if endpoint == f"console.{self.endpoint}":
+            return "page"
+        return "true" if endpoint in {f"console.{name}" for name in self.within} else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Links that belong together; its name is read out, not drawn."""
+
+    name: str
+    places: tuple[Place, ...]
+
+
+NAVIGATION: Final = (
+    Group(
+        "The fleet",
+        (
+            Place("fleet", "Fleet"),
+            Place("classes", "Classes", frozenset({"device_class", "class_changes"})),
+            Place("models", "Models"),
+            Place("explain", "Explain", frozenset({"explain_pasted"})),
+        ),
+    ),
+    Group(
+        "Changes",
+        (
+            Place("revisions", "Revisions", frozenset({"revision"})),
+            Place("rollouts", "Rollouts", frozenset({"rollout"})),
+            Place("releases", "Releases", frozenset({"release"})),
+        ),
+    ),
+    Group(
+        "Operation",
+        (
+            Place("telemetry", "Telemetry"),
+            Place("jobs", "Jobs", frozenset({"job_run"})),
+            Place("audit", "Audit"),
+        ),
+    ),
+)
