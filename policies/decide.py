@@ -18,13 +18,13 @@ from policies.asked import Moment
 from policies.default_rule import ArmCoverage, Placed, place
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
-from policies.inquiry import Inquiry
 from policies.knowledge import NOTHING_LEARNED, Knowledge, Ranking
 from policies.plans import Offer, Plan, unruled_plan
-from policies.refusals import Refusals, Verdict, refusals
-from policies.ruling import Ruling
+from policies.rules.inquiry import Inquiry
+from policies.rules.refusals import Refusals, Verdict, refusals
+from policies.rules.ruling import Ruling
+from policies.rules.tried import TriedDeny, TriedRule
 from policies.situation import Situation
-from policies.tried import TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
 NO_REQUEST: Final[Mapping[str, Any]] = MappingProxyType({})

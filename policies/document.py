@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from policies.arm import Slug
-from policies.deny import Deny
-from policies.rule import StatedRule
-from policies.standing import Standing
+from policies.rules.deny import Deny
+from policies.rules.rule import StatedRule
+from policies.rules.standing import Standing
 from policies.validation import Stated, validated
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -6,9 +6,9 @@ import re
 from typing import Any, Final
 
 from policies import strict_json, strict_yaml
-from policies.arm_globs import check_globs
 from policies.document import PolicyDocument, parse_document
 from policies.errors import ConditionError, InvalidField, InvalidInput, MalformedJson, MalformedYaml
+from policies.rules.arm_globs import check_globs
 from policies.strict_yaml import Mark, Path, Source
 
 MAX_JSON_BYTES: Final = 8 * 1024 * 1024

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from policies.errors import TargetingKeyMissing
-from policies.explain import Explanation
-from policies.explanation_json import chosen_json
+from policies.explaining.explain import Explanation
+from policies.explaining.explanation_json import chosen_json
 from policies.plans import Plan
 from policies.wire import plan_name
 

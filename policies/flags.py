@@ -13,8 +13,8 @@ from policies.arm import Slug
 from policies.knowledge import WHOLE_BP
 from policies.language import DEVICE_VOCABULARY, Condition, Vocabulary, compile_condition
 from policies.nearest import did_you_mean, nearest
+from policies.rules.when import checked
 from policies.validation import Stated
-from policies.when import checked
 
 FLAG_VOCABULARY: Final = Vocabulary(
     MappingProxyType({root: DEVICE_VOCABULARY.roots[root] for root in ("device", "accelerators", "gpu", "request")})

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from policies.canonical import canonical_gpu
-from policies.deny import Deny
 from policies.errors import InvalidField
 from policies.phone_set import ALL_LEVELS, Fact, Levels, PhoneSet, conditions, gathered, is_open_ended, without
+from policies.rules.deny import Deny
 from policies.validation import validated
 
 SUPPORTED, UNSUPPORTED = "SUPPORTED", "UNSUPPORTED"

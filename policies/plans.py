@@ -12,9 +12,9 @@ from policies.default_rule import NOT_USED, Placed
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.first_exploration import first_explored
-from policies.globs import matching
 from policies.knowledge import WHOLE_BP, ArmShare, Ranking
-from policies.rule import HandOver, StatedSplit, UseLadder, UseSplit
+from policies.rules.globs import matching
+from policies.rules.rule import HandOver, StatedSplit, UseLadder, UseSplit
 from policies.situation import Situation
 from policies.vocabulary import Delegate, Workload
 

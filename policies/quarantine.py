@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policies.arm import Slug
-from policies.deny import Deny
 from policies.document import PolicyDocument
+from policies.rules.deny import Deny
 from policies.validation import validated
 
 PREFIX = "quarantine."

@@ -8,7 +8,7 @@ from typing import Any
 from policies.decide import Decision, decide
 from policies.errors import UnknownApp
 from policies.fingerprint import Fingerprint
-from policies.staging import staged
+from policies.rollouts.staging import staged
 from policies.wire import encoded, expires_at, to_wire
 from service.decision_file import SignedBody
 from service.release_content import ReleaseContent

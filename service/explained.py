@@ -5,8 +5,8 @@ from __future__ import annotations
 from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import UnknownApp, UnknownModel
-from policies.explain import Explanation, explain
-from policies.explain_trial import in_trial
+from policies.explaining.explain import Explanation, explain
+from policies.explaining.explain_trial import in_trial
 from policies.fingerprint import Fingerprint
 from service.release_content import ReleaseContent, Staged
 

@@ -9,9 +9,9 @@ from sqlmodel import Session
 
 from policies.asked import Moment
 from policies.errors import UnknownApp
-from policies.explain import Explanation
+from policies.explaining.explain import Explanation
 from policies.fingerprint import Fingerprint, fingerprint
-from policies.play_groups import Chip, Files, Phones, PlayGroups, play_groups
+from policies.play.groups import Chip, Files, Phones, PlayGroups, play_groups
 from policies.report import parse_report
 from service.explained import explained
 from service.release_content import ReleaseContent

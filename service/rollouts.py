@@ -13,10 +13,10 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from policies.errors import NothingToRollOut
-from policies.guardrails import Judgement, judge
 from policies.revision import Kind
 from policies.revision import Step as RevisionStep
-from policies.rollout import Act, RolloutPlan, State, after
+from policies.rollouts.guardrails import Judgement, judge
+from policies.rollouts.rollout import Act, RolloutPlan, State, after
 from service.actor import GUARD
 from service.publishing import in_force, next_content, numbers_of, quarantines_of, release, return_content
 from service.revisions import go_live

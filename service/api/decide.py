@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from policies import strict_json
 from policies.arm import Sha256, Slug
 from policies.asked import Moment
-from policies.explanation_json import explanations_json
+from policies.explaining.explanation_json import explanations_json
 from policies.validation import validated
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.errors import InvalidField
-from policies.play_xml import to_xml
+from policies.play.xml import to_xml
 from service.api.door import check_app
 from service.context import services
 from service.live import release_asked

@@ -12,7 +12,7 @@ from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
 from policies.revision import PERSONAL, Kind, State
-from policies.rollout import BY_PERSONS, RolloutPlan
+from policies.rollouts.rollout import BY_PERSONS, RolloutPlan
 from service.api.decide import Question
 from service.api.ofrep import Context
 from service.api.openapi_schemas import SLUG, Schema, ref

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.errors import InvalidField
-from policies.rollout import BY_PERSONS, parse_rollout_plan
+from policies.rollouts.rollout import BY_PERSONS, parse_rollout_plan
 from service import clock
 from service.api.bodies import note_in, object_body
 from service.api.door import actor

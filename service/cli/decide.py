@@ -14,8 +14,8 @@ from policies import strict_json
 from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import NnfleetError, UnknownApp, UnknownModel, UnknownRelease
-from policies.explain import Explanation, explain
-from policies.explanation_json import explanations_json
+from policies.explaining.explain import Explanation, explain
+from policies.explaining.explanation_json import explanations_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Knowledge
 from policies.report import parse_report

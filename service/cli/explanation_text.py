@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policies.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
+from policies.explaining.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
 from policies.fingerprint import Fingerprint
 
 

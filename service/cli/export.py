@@ -9,7 +9,7 @@ import typer
 from sqlmodel import Session
 
 from policies.errors import NnfleetError, UnknownRelease
-from policies.play_xml import to_json, to_xml
+from policies.play.xml import to_json, to_xml
 from service.play_export import export_play
 from service.releases import load
 from service.settings import Settings, state_folder

@@ -12,8 +12,8 @@ from sqlmodel import Session
 
 from policies.asked import MAX_UNIT_CHARACTERS, Moment
 from policies.errors import InvalidField, NnfleetError, NotKnown, UnknownModel
-from policies.explain import Explanation
-from policies.explanation_json import chosen_json
+from policies.explaining.explain import Explanation
+from policies.explaining.explanation_json import chosen_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import MAX_BYTES, parse_report
 from policies.vocabulary import Workload

@@ -14,8 +14,8 @@ from sqlmodel import Session
 
 from policies.cohort_screen import cohort_reason
 from policies.observation import Observation, decode_observation
+from policies.rollouts.staging import parted
 from policies.screen import screen
-from policies.staging import parted
 from service.intake.admission import Quota, Slots
 from service.intake.batch import UNREADABLE, split
 from service.intake.cohorts import Cell, Cohorts

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from policies.observation import Condition, Conditions, Executed, Golden, Init, Observation, Requested
+from policies.rollouts.staging import parted
 from policies.screen import clock_skew_s, quantile_us
-from policies.staging import parted
 from service.store import binary
 from service.store.partitions import day_of
 

@@ -10,9 +10,9 @@ from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from policies.errors import RolloutActive, UnknownRollout
-from policies.guardrails import Seen, Stratum
-from policies.rollout import ACTIVE
-from policies.sequential import Levels
+from policies.rollouts.guardrails import Seen, Stratum
+from policies.rollouts.rollout import ACTIVE
+from policies.rollouts.sequential import Levels
 from service.store.revisions import MAX_NUMBER
 from service.store.tables import RolloutRow
 

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from builders import make_fingerprint, make_model
 
-from policies import rule
 from policies.arm import executable_arms
 from policies.arm_coverage import arm_coverage
 from policies.decide import decide_model
@@ -24,6 +23,7 @@ from policies.language.functions import MAX_MATCHED_LENGTH, MAX_PATTERN_BYTES, M
 from policies.language.kinds import Kind, ListOf, Record
 from policies.language.syntax import _BINDING, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS
 from policies.language.versions import MAX_BOUNDS, MAX_VERSION_LENGTH
+from policies.rules import rule
 from policies.vocabulary import Workload
 from tests.docs.markdown import code_blocks, rows, section, text
 

@@ -10,10 +10,10 @@ from builders import EDGETPU, deny, make_accelerator, make_document, make_finger
 
 from policies.arm import Arm
 from policies.decide import decide_model
-from policies.deny import Cohort
 from policies.document import parse_document
 from policies.errors import InvalidField
 from policies.knowledge import Knowledge
+from policies.rules.deny import Cohort
 from policies.vocabulary import Delegate
 
 [VARIANT] = make_model(variants=[make_variant()]).variants

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from policies.arm import executable_arms
 from policies.asked import Moment
 from policies.decide import decide
-from policies.explain import Explanation, explain
-from policies.explanation_json import explanation_json, explanations_json
+from policies.explaining.explain import Explanation, explain
+from policies.explaining.explanation_json import explanation_json, explanations_json
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
 from policies.wire import to_wire

@@ -13,11 +13,11 @@ from policies.asked import Moment
 from policies.assign import choose
 from policies.decide import decide
 from policies.evaluation import evaluate_model
-from policies.explain import Explanation, explain
-from policies.explain_trial import in_trial
-from policies.explanation_json import explanation_json
+from policies.explaining.explain import Explanation, explain
+from policies.explaining.explain_trial import in_trial
+from policies.explaining.explanation_json import explanation_json
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
-from policies.staging import staged
+from policies.rollouts.staging import staged
 from policies.vocabulary import Workload
 from policies.wire import to_wire
 

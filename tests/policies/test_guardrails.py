@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.errors import InvalidField, WrongState
-from policies.guardrails import Seen, Stratum, judge
-from policies.rollout import (
+from policies.rollouts.guardrails import Seen, Stratum, judge
+from policies.rollouts.rollout import (
     BY_PERSONS,
     MOST_SHARE_BP,
     TRANSITIONS,
@@ -24,7 +24,7 @@ from policies.rollout import (
     after,
     parse_rollout_plan,
 )
-from policies.sequential import (
+from policies.rollouts.sequential import (
     Failures,
     Levels,
     Shift,

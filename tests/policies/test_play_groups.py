@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.play_groups import GIB, MAX_SELECTORS, Chip, Files, Memory, Phones, play_groups
-from policies.play_xml import NAMESPACE, to_json, to_xml
+from policies.play.groups import GIB, MAX_SELECTORS, Chip, Files, Memory, Phones, play_groups
+from policies.play.xml import NAMESPACE, to_json, to_xml
 
 QTI, TENSOR = Chip("QTI", "SM8750"), Chip("Google", "Tensor G4")
 INT8: Files = (("segmentation", ("seg-int8",)),)

@@ -16,7 +16,7 @@ from policies.errors import ConditionError, InvalidField
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.plans import Rule, Split
-from policies.tried import Fate
+from policies.rules.tried import Fate
 from policies.vocabulary import Workload
 from policies.wire import to_wire
 

@@ -17,7 +17,7 @@ from nnfleet_client.store import Reason, Standing
 from policies.assign import choose
 from policies.decide import decide
 from policies.knowledge import Knowledge
-from policies.staging import Side, keyed, parted, staged
+from policies.rollouts.staging import Side, keyed, parted, staged
 from policies.wire import to_wire
 
 ARMS = ("a", "b", "c", "d")

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from operating import Operator
 from typer.testing import CliRunner
 
-from policies.play_xml import NAMESPACE
+from policies.play.xml import NAMESPACE
 from policies.report import report_id
 from service.cli.app import app
 

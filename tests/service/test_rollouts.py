@@ -16,8 +16,8 @@ from sqlmodel import Session
 from typer.testing import CliRunner
 
 from policies.assign import choose
-from policies.rollout import Act
-from policies.staging import parted
+from policies.rollouts.rollout import Act
+from policies.rollouts.staging import parted
 from service import clock, rollouts
 from service.cli.app import app as cli
 from service.releases import load

@@ -14,9 +14,9 @@ import httpx
 import numpy as np
 
 from ml.fleet import Fleet, Phone
-from policies.guardrails import Judgement
-from policies.rollout import Act, Measure
-from policies.staging import Side, parted
+from policies.rollouts.guardrails import Judgement
+from policies.rollouts.rollout import Act, Measure
+from policies.rollouts.staging import Side, parted
 from service import clock
 from service.cli.demo.ledger import Ledger, NotingTransport
 from service.cli.demo.play import Scene

@@ -12,7 +12,7 @@ import numpy as np
 
 from ml.fleet import Fleet, Phone
 from nnfleet_client import FleetClient, Outcome, ProcessDied, Settings, Transport
-from policies.staging import parted
+from policies.rollouts.staging import parted
 from service.cli.demo.runner import PhoneRunner
 
 THREADS: Final = 8

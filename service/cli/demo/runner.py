@@ -9,7 +9,7 @@ import numpy as np
 
 from ml.fleet import Execution, Phone
 from nnfleet_client import ArmFailed, Executed, GoldenResult, Init, ProcessDied, RunTimeout
-from policies.staging import parted
+from policies.rollouts.staging import parted
 
 
 class PhoneRunner:

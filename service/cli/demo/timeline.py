@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from policies.rollout import Act
+from policies.rollouts.rollout import Act
 from service.cli.demo.bad_release import Look, Outcome
 
 _DID = {Act.STOP: "stop, give everybody the old files", Act.ADVANCE: "next step", Act.COMPLETE: "to everybody"}

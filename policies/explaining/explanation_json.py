@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from policies.assign import HASH
-from policies.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
+from policies.explaining.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
 from policies.fingerprint import Fingerprint
 from policies.wire import arms_json, plan_name
 

@@ -13,9 +13,9 @@ from typing import Final
 from policies import catalog
 from policies.document import PolicyDocument
 from policies.errors import InvalidField
-from policies.globs import compiled
 from policies.nearest import did_you_mean, nearest
-from policies.rule import UseLadder, UseSplit
+from policies.rules.globs import compiled
+from policies.rules.rule import UseLadder, UseSplit
 from policies.vocabulary import Delegate, Format, Precision
 
 EXPECTED: Final = "a glob over {precision}.{format}.{delegate}, with .{accelerator} after nnapi"

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from policies.arm import Arm, ModelSpec
-from policies.inquiry import Inquiry
 from policies.language import Outcome
 from policies.plans import Offer, Plan, plan_of
-from policies.scope import Scope
+from policies.rules.inquiry import Inquiry
+from policies.rules.scope import Scope
+from policies.rules.standing import ReadyRule
+from policies.rules.tried import Fate, TriedRule
 from policies.situation import Situation
-from policies.standing import ReadyRule
-from policies.tried import Fate, TriedRule
 
 
 class Ruling:

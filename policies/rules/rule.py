@@ -9,11 +9,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from policies.arm import Slug
-from policies.globs import Globs
 from policies.knowledge import WHOLE_BP
+from policies.rules.globs import Globs
+from policies.rules.when import When
 from policies.situation import Situation
 from policies.validation import Stated
-from policies.when import When
 
 MAX_SPLITS: Final = 16
 HandOver = Literal["learned", "out-of-the-box"]

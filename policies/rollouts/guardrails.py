@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from policies.rollout import Act, Limit, Measure, RolloutPlan, State
-from policies.sequential import (
+from policies.rollouts.rollout import Act, Limit, Measure, RolloutPlan, State
+from policies.rollouts.sequential import (
     LEAST_NOISE,
     Failures,
     Levels,

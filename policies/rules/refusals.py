@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from policies.arm import Arm, ModelSpec
 from policies.fingerprint import Fingerprint
-from policies.inquiry import Inquiry
-from policies.standing import ReadyDeny, Standing
-from policies.tried import Fate, TriedDeny
+from policies.rules.inquiry import Inquiry
+from policies.rules.standing import ReadyDeny, Standing
+from policies.rules.tried import Fate, TriedDeny
 
 
 @dataclass(frozen=True, slots=True)

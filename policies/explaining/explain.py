@@ -13,17 +13,17 @@ from policies.arm import Arm, ModelSpec, executable_arms
 from policies.asked import Moment
 from policies.assign import bucket, certain, choose
 from policies.decide import ModelDecision, decide_model
-from policies.deciding_facts import DecidingFacts
 from policies.default_rule import ArmCoverage
-from policies.deny import Deny
 from policies.document import PolicyDocument
+from policies.explaining.deciding_facts import DecidingFacts
 from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
 from policies.plans import Plan, Split
-from policies.refusals import Verdict
-from policies.rule import StatedRule
-from policies.staging import Side, keyed
-from policies.tried import Fate, TriedDeny, TriedRule
+from policies.rollouts.staging import Side, keyed
+from policies.rules.deny import Deny
+from policies.rules.refusals import Verdict
+from policies.rules.rule import StatedRule
+from policies.rules.tried import Fate, TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
 _TAKEN_AWAY: Final = frozenset({"denied", "accuracy-budget", "excluded"})

@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from policies.deny import Deny, device_key
 from policies.fingerprint import Fingerprint
-from policies.globs import compiled
 from policies.language import Condition
-from policies.rule import StatedRule
-from policies.scope import Scope, named_by, scope_of
-from policies.when import condition
+from policies.rules.deny import Deny, device_key
+from policies.rules.globs import compiled
+from policies.rules.rule import StatedRule
+from policies.rules.scope import Scope, named_by, scope_of
+from policies.rules.when import condition
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from policies.explain import Explanation, SplitLine, Trial
+from policies.explaining.explain import Explanation, SplitLine, Trial
 from policies.knowledge import WHOLE_BP
-from policies.staging import COMPARED, Side, plan_of_both
+from policies.rollouts.staging import COMPARED, Side, plan_of_both
 from policies.wire import model_json, plan_name
 
 
 def in_trial(control: Explanation, candidate: Explanation, share_bp: int) -> Explanation:
     """What the unit gets while `share_bp` of 10,000 units get the candidate. Without a unit id nobody is put into it.
 
-    The splits are those of the staged document (`policies.staging`), and so are their chances.
+    The splits are those of the staged document (`policies.rollouts.staging`), and so are their chances.
     """
     if control.plan is None or candidate.plan is None or control.bucket is None or _parts(control) == _parts(candidate):
         return control

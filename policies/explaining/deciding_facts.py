@@ -10,7 +10,7 @@ from policies.facts import device_roots, model_roots
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge
 from policies.language.context import known
-from policies.when import condition
+from policies.rules.when import condition
 
 
 class DecidingFacts:

@@ -12,7 +12,7 @@ from policies.facts import arm_roots, device_roots, model_roots, supports_of
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge
 from policies.language import Condition, Context, Outcome
-from policies.scope import Named, Scope
+from policies.rules.scope import Named, Scope
 
 
 class Inquiry:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
-from policies.play_groups import Files, Group, Memory, PlayGroups, Selector
+from policies.play.groups import Files, Group, Memory, PlayGroups, Selector
 
 NAMESPACE: Final = "http://schemas.android.com/apk/config"
 # What XML 1.0 cannot hold, however it is written.

@@ -1,0 +1,1 @@
+"""One decision taken apart, for people who ask why."""

@@ -1,0 +1,1 @@
+"""Google Play's device groups, made from what a release decides."""

@@ -1,0 +1,1 @@
+"""Staged releases: steps, guardrails, and both sides in one document."""
