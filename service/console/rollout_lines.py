@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from policies.rollout import ACTIVE, Measure, RolloutPlan, State
+from policies.rollouts.rollout import ACTIVE, Measure, RolloutPlan, State
 
 EVERYBODY_BP: Final = 10_000
 _SHARES_AT_THE_END: Final[Mapping[State, int]] = {State.SUCCEEDED: EVERYBODY_BP, State.STOPPED: 0, State.ABORTED: 0}

@@ -9,7 +9,7 @@ from flask import render_template
 from sqlalchemy import Text, select
 from sqlmodel import Session
 
-from policies.rollout import RolloutPlan
+from policies.rollouts.rollout import RolloutPlan
 from service.console import rollout_lines
 from service.console.listing import listed
 from service.context import services

@@ -18,7 +18,7 @@ from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Ranking
 from policies.report import parse_report, report_id
 from policies.revision import Kind
-from policies.rollout import Act, RolloutPlan
+from policies.rollouts.rollout import Act, RolloutPlan
 from service import clock
 from service.actor import MANAGE_TOKEN
 from service.jobs.run import Steps, recorded

@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
-from policies.rollout import Act, Measure
+from policies.rollouts.rollout import Act, Measure
 from service.actor import Actor, Role
 from service.console import revisions as revision_pages
 from service.quarantines import put_in_force
