@@ -40,6 +40,7 @@ bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.ingest
 	$(BIN)/python -m tests.bench.rollup
 	$(BIN)/python -m tests.bench.rules
+	$(BIN)/python -m tests.bench.console
 
 soak: setup ## What takes longer than a test may: evaluation on all data, several seeds
 	$(BIN)/nnfleet evaluate --data ml/datasets/aihub.parquet --protocol all --seeds 3

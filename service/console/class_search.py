@@ -1,17 +1,18 @@
-"""Find device classes: filters, order and page are the database's work."""
+"""Find device classes: filters, order and page are the database's work, each a scan of the narrow table of facts."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from sqlalchemy import ColumnElement, FromClause, Row, func, literal, or_, select, union_all
+from sqlalchemy import ColumnElement, FromClause, Row, Text, any_, func, literal, or_, select, text
 from sqlmodel import Session
 
-from service.console.class_facts import NONE, class_facts, or_unknown, unfolded
 from service.console.paging import Window, stated, stated_number
+from service.store import class_facts
+from service.store.class_facts import NONE, UNKNOWN, Tally
+from service.store.tables import metadata
 
 PAGE_SIZE: Final = 25
 MIN_ID_CHARACTERS: Final = 4
@@ -28,7 +29,12 @@ DEFAULT_ORDER: Final = "-reports"
 
 _FACT_FILTERS: Final = {"soc": "soc", "vendor": "soc_vendor", "api": "api_level", "population": "population"}
 _NAME_FILTERS: Final = {"accelerator": "accelerators", "anomaly": "anomalies"}
-FILTERS: Final = (*_FACT_FILTERS, *_NAME_FILTERS)
+FILTERS: Final = {**_FACT_FILTERS, **_NAME_FILTERS}
+"""A filter → the fact it is about."""
+_IN_MEMORY: Final = text("SET LOCAL work_mem = '32MB'")
+"""PostgreSQL's usual 4 MB do not hold the order of 100,000 classes, and would send the last pages over the disk."""
+_TABLE: Final = metadata.tables["class_facts"]
+_FACTS: Final = _TABLE.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,65 +68,56 @@ class Found:
 
 
 def search(session: Session, wanted: Wanted) -> Found:
-    """The classes that pass all filters. Two queries."""
-    facts = class_facts()
-    conditions = list(_conditions(facts, wanted))
+    """The classes that pass all filters. Two queries, and a setting."""
+    conditions = list(_conditions(wanted))
     connection = session.connection()
-    total = connection.execute(select(func.count()).select_from(facts).where(*conditions)).scalar_one()
+    connection.execute(_IN_MEMORY)
+    total = connection.execute(select(func.count()).select_from(_TABLE).where(*conditions)).scalar_one()
     window = Window.of(wanted.page, PAGE_SIZE, total)
-    page = select(facts).where(*conditions).order_by(*_order(facts, wanted.order))
-    return Found(connection.execute(page.offset(window.offset).limit(window.size)).all(), window)
+    # Sorted are ids with their key alone; the other facts are looked up for those that are shown.
+    keys = select(_FACTS.device_class, _FACTS[ORDERS[wanted.order.removeprefix("-")]].label("key")).where(*conditions)
+    every = keys.subquery("every")
+    page = (
+        select(every).order_by(*_order(wanted.order, every)).offset(window.offset).limit(window.size).subquery("page")
+    )
+    rows = select(_TABLE).join(page, page.c.device_class == _FACTS.device_class).order_by(*_order(wanted.order, page))
+    return Found(connection.execute(rows).all(), window)
 
 
-def _conditions(facts: FromClause, wanted: Wanted) -> list[ColumnElement[bool]]:
-    found = [or_unknown(facts.c[_FACT_FILTERS[k]]) == v for k, v in wanted.filters.items() if k in _FACT_FILTERS]
-    found += [_has(facts.c[_NAME_FILTERS[k]], v) for k, v in wanted.filters.items() if k in _NAME_FILTERS]
-    return found + [_says(facts, word) for word in wanted.text.split()]
+def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
+    found = [_is(_FACTS[_FACT_FILTERS[k]], v) for k, v in wanted.filters.items() if k in _FACT_FILTERS]
+    found += [_has(_FACTS[_NAME_FILTERS[k]], v) for k, v in wanted.filters.items() if k in _NAME_FILTERS]
+    return found + [_says(word) for word in wanted.text.split()]
 
 
-def _says(facts: FromClause, word: str) -> ColumnElement[bool]:
+def _is(fact: ColumnElement[Any], value: str) -> ColumnElement[bool]:
+    return fact.is_(None) if value == UNKNOWN else fact.cast(Text) == value
+
+
+def _says(word: str) -> ColumnElement[bool]:
     """Whether a word stands in maker, model or SoC. The id counts from its start: any "07" stands in some id."""
-    names = func.concat_ws(" ", facts.c.manufacturer, facts.c.model, facts.c.soc).icontains(word, autoescape=True)
+    names = _FACTS.words.contains(word.lower(), autoescape=True)
     if len(word) < MIN_ID_CHARACTERS:
         return names
-    return or_(names, facts.c.device_class.startswith(word.lower(), autoescape=True))
+    return or_(names, _FACTS.device_class.startswith(word.lower(), autoescape=True))
 
 
 def _has(names: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    if name == NONE:
-        return func.jsonb_array_length(names) == 0
-    return func.jsonb_exists(names, name)
+    return func.cardinality(names) == 0 if name == NONE else literal(name, Text) == any_(names)
 
 
-def _order(facts: FromClause, order: str) -> list[ColumnElement[Any]]:
-    column = facts.c[ORDERS[order.removeprefix("-")]]
-    first = column.desc() if order.startswith("-") else column.asc()
-    return [first.nulls_last(), facts.c.device_class.asc()]  # the id last: pages never overlap
+def _order(order: str, keys: FromClause) -> list[ColumnElement[Any]]:
+    first = keys.c.key.desc() if order.startswith("-") else keys.c.key.asc()
+    # The id last: pages never overlap. By its bytes, for most keys are equal and a language's order is slow to compare.
+    return [first.nulls_last(), keys.c.device_class.collate("C").asc()]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value that a filter can take and how many classes have it."""
-
-    value: str
-    device_classes: int
+def choices(session: Session) -> dict[str, list[Tally]]:
+    """Values of every filter over the whole fleet and how many classes have them, by filter. One query."""
+    known = class_facts.tallies(session)
+    return {name: sorted(known.get(fact, ()), key=_by_value) for name, fact in FILTERS.items()}
 
 
-def choices(session: Session) -> dict[str, list[Choice]]:
-    """Values of every filter over the whole fleet, by filter. One query."""
-    known = select(class_facts()).cte("known")
-    parts = [
-        _valued(name, select(or_unknown(known.c[column]).label("value")).subquery())
-        for name, column in _FACT_FILTERS.items()
-    ]
-    parts += [_valued(name, unfolded(known, known.c[column]).subquery()) for name, column in _NAME_FILTERS.items()]
-    found: defaultdict[str, list[Choice]] = defaultdict(list)
-    for name, value, number in session.connection().execute(union_all(*parts)):
-        found[name].append(Choice(value, number))
-    for values in found.values():
-        values.sort(key=lambda choice: (len(choice.value) if choice.value.isdecimal() else 0, choice.value))
-    return found
-
-
-def _valued(name: str, values: FromClause) -> Any:
-    return select(literal(name).label("filter"), values.c.value, func.count().label("classes")).group_by(values.c.value)
+def _by_value(tally: Tally) -> tuple[int, str]:
+    """Numbers by what they are, words by the alphabet."""
+    return len(tally.value) if tally.value.isdecimal() else 0, tally.value

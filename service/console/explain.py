@@ -174,10 +174,13 @@ def _placed(error: NnfleetError, asked: Asked) -> tuple[str, str]:
 
 
 def _share_link(asked: Asked, made: Explanation) -> str | None:
-    """An address that shows the same again; None for what is not stored."""
+    """An address that shows the same again, for any unit: a unit's id is nobody else's business. None for what is not stored.
+
+    It names no host: the one that a request states is whatever its sender wrote.
+    """
     if asked.pasted is not None:
         return None
     phone = {"report": asked.report} if asked.report else {"class": asked.device_class}
     choice = {"model": f"{made.model.app}/{made.model.name}", "workload": made.moment.workload.value}
-    more = {name: value for name, value in (("unit", asked.unit), ("release", asked.release)) if value}
-    return url_for("console.explain", **phone, **choice, **more, _external=True)
+    values: dict[str, Any] = phone | choice | ({"release": asked.release} if asked.release else {})
+    return url_for("console.explain", **values)

@@ -12,7 +12,7 @@ from service.console import fleet_figures
 from service.console.charts import FRAME, LineChart, line_chart
 from service.console.formats import factor, share
 from service.context import services
-from service.store import releases
+from service.store import class_facts, releases
 
 SHARE_TITLES: Final = (
     ("soc", "SoC", "soc"),
@@ -26,15 +26,15 @@ SHARE_TITLES: Final = (
 def page() -> str:
     """The fleet page."""
     with Session(services().engine) as session:
-        counts = fleet_figures.counts(session)
-        composition = fleet_figures.composition(session, counts.reports)
+        known = class_facts.tallies(session)
+        counts = fleet_figures.counts(session, known)
         learned = fleet_figures.newest_run(session)
         rounds = fleet_figures.rounds(session)
         newest = releases.newest(session)
     return render_template(
         "console/fleet.html",
         counts=counts,
-        composition=composition,
+        composition=fleet_figures.composition(known, counts.reports),
         share_titles=SHARE_TITLES,
         learned=learned,
         findings=learned.figures.get("findings", []) if learned else [],
@@ -50,7 +50,7 @@ def _curves(rounds: Sequence[Mapping[str, Any]]) -> list[LineChart]:
     if len(rounds) < 2:
         return []
     regret = _curve(rounds, "Regret by round", {"mean": "mean_regret", "95th percentile": "p95_regret"}, factor, 1.0)
-    parts = {"within 10% of best": "within_1_1", "target met": "target_met"}
+    parts = {"within 10%": "within_1_1", "target met": "target_met"}
     return [c for c in (regret, _curve(rounds, "Share of uses by round", parts, _percent, 0.0, 1.0)) if c]
 
 

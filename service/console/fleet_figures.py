@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import FromClause, func, literal, select, union_all
+from sqlalchemy import func, select
 from sqlmodel import Session
 
-from service.console.class_facts import NONE, class_facts, or_unknown, unfolded
 from service.console.views import ACCEPTED_MODEL
 from service.store import tallies
+from service.store.class_facts import NONE, Tally
 from service.store.tables import metadata
 
 SHOWN_VALUES: Final = 8
 SHOWN_ROUNDS: Final = 200
+Tallies = Mapping[str, Sequence[Tally]]
+"""Values by fact, as `class_facts.tallies` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +33,27 @@ class Counts:
     set_aside: Mapping[str, int]
 
 
-def counts(session: Session) -> Counts:
-    """All counts."""
-    tables = metadata.tables
+def counts(session: Session, known: Tallies) -> Counts:
+    """All counts; classes and reports are those of `known`."""
     model = ACCEPTED_MODEL
     row = session.connection().execute(
         select(
-            select(func.count()).select_from(tables["report"]).scalar_subquery(),
-            select(func.count()).select_from(tables["device_class"]).scalar_subquery(),
             select(func.count()).select_from(model).scalar_subquery(),
             select(func.count(func.distinct(model.c.app))).scalar_subquery(),
         )
     )
-    reports, classes, models, apps = row.one()
+    models, apps = row.one()
     totals = tallies.totals(session)
     set_aside = {reason: records for (verdict, reason), records in totals.items() if verdict == "set-aside"}
-    return Counts(reports, classes, models, apps, totals.get(("accepted", ""), 0), set_aside)
+    populations = known.get("population", ())  # each class is of one
+    return Counts(
+        reports=sum(tally.reports for tally in populations),
+        device_classes=sum(tally.device_classes for tally in populations),
+        models=models,
+        apps=apps,
+        accepted=totals.get(("accepted", ""), 0),
+        set_aside=set_aside,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,52 +75,27 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class AnomalyCount:
-    """How many classes and reports have an anomaly of the code."""
-
-    code: str
-    device_classes: int
-    reports: int
-
-
-@dataclass(frozen=True, slots=True)
 class Composition:
     """What the fleet is made of: shares by fact, and anomalies, the most reports first."""
 
     shares: Mapping[str, Shares]
-    anomalies: tuple[AnomalyCount, ...]
+    anomalies: tuple[Tally, ...]
 
 
-_FACTS: Final = ("soc", "soc_vendor", "api_level")
+_SHARED: Final = ("soc", "soc_vendor", "api_level", "accelerators")
 
 
-def composition(session: Session, reports: int) -> Composition:
-    """Shares of all `reports` by SoC, vendor, API level and accelerator, and anomalies by code. One query."""
-    facts = class_facts()
-    # Named once, so that the fingerprints are unpacked once for all five counts.
-    known = select(facts).cte("known")
-    parts = [_counted(fact, select(known.c.reports, or_unknown(known.c[fact]).label("value"))) for fact in _FACTS]
-    parts += [_counted(name, unfolded(known, known.c[name])) for name in ("accelerators", "anomalies")]
-    rows: defaultdict[str, list[tuple[str, int, int]]] = defaultdict(list)
-    for fact, value, classes, number in session.connection().execute(union_all(*parts)):
-        rows[fact].append((value, int(classes), int(number)))
-    for found in rows.values():
-        found.sort(key=lambda row: (-row[2], row[0]))
-    anomalies = tuple(AnomalyCount(*row) for row in rows.pop("anomalies", []) if row[0] != NONE)
-    return Composition({fact: _shares(rows[fact], reports) for fact in (*_FACTS, "accelerators")}, anomalies)
+def composition(known: Tallies, reports: int) -> Composition:
+    """Shares of all `reports` by SoC, vendor, API level and accelerator, and anomalies by code."""
+    anomalies = tuple(tally for tally in known.get("anomalies", ()) if tally.value != NONE)
+    return Composition({fact: _shares(known.get(fact, ()), reports) for fact in _SHARED}, anomalies)
 
 
-def _counted(fact: str, valued: Any) -> Any:
-    values: FromClause = valued.subquery()
-    return select(
-        literal(fact).label("fact"), values.c.value, func.count().label("classes"), func.sum(values.c.reports)
-    ).group_by(values.c.value)
-
-
-def _shares(rows: list[tuple[str, int, int]], reports: int) -> Shares:
-    shown = tuple(Share(value, number, number / reports) for value, _, number in rows[:SHOWN_VALUES] if number)
-    rest = [number for _, _, number in rows[SHOWN_VALUES:]]
-    return Shares(shown, len(rest), sum(rest))
+def _shares(values: Sequence[Tally], reports: int) -> Shares:
+    first = [tally for tally in values[:SHOWN_VALUES] if tally.reports]
+    shown = tuple(Share(tally.value, tally.reports, tally.reports / reports) for tally in first)
+    rest = values[SHOWN_VALUES:]
+    return Shares(shown, len(rest), sum(tally.reports for tally in rest))
 
 
 @dataclass(frozen=True, slots=True)

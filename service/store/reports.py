@@ -12,7 +12,8 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlmodel import Session, col, select
 
 from policies.fingerprint import Fingerprint
-from service.store.tables import DeviceClassRow, ReportRow
+from service.store import class_facts
+from service.store.tables import ClassFactsRow, DeviceClassRow, ReportRow
 
 
 def store_report(
@@ -24,10 +25,16 @@ def store_report(
         "fingerprint": fingerprint.model_dump(mode="json"),
         "learnable": fingerprint.learnable,
     }
-    session.execute(insert(DeviceClassRow).values(**facts, first_seen=received_at).on_conflict_do_nothing())
+    known = insert(DeviceClassRow).values(**facts, first_seen=received_at).on_conflict_do_nothing()
+    new_class = session.execute(known.returning(DeviceClassRow.device_class)).first() is not None  # type: ignore[call-overload]
+    if new_class:
+        class_facts.add(session, fingerprint, received_at)
     row = {"report_id": report_id, "device_class": fingerprint.device_class, "body": body, "received_at": received_at}
     stored = session.execute(insert(ReportRow).values(**row).on_conflict_do_nothing().returning(ReportRow.report_id))  # type: ignore[call-overload]
-    return stored.first() is not None
+    new = stored.first() is not None
+    if new or new_class:
+        class_facts.count(session, fingerprint.device_class, device_classes=int(new_class), reports=int(new))
+    return new
 
 
 def report_body(session: Session, report_id: str) -> bytes | None:
@@ -74,11 +81,10 @@ class ClassOfPhone(NamedTuple):
 
 def classes_of_phone(session: Session, manufacturer: str, model: str) -> list[ClassOfPhone]:
     """The classes of all phones of that name, the oldest first."""
-    facts = col(DeviceClassRow.fingerprint)
     rows = session.exec(
-        select(DeviceClassRow.device_class, facts["api_level"].as_integer(), DeviceClassRow.first_seen)
-        .where(facts["manufacturer"].as_string() == manufacturer, facts["model"].as_string() == model)
-        .order_by(col(DeviceClassRow.first_seen), col(DeviceClassRow.device_class))
+        select(ClassFactsRow.device_class, ClassFactsRow.api_level, ClassFactsRow.first_seen)
+        .where(ClassFactsRow.manufacturer == manufacturer, ClassFactsRow.model == model)
+        .order_by(col(ClassFactsRow.first_seen), col(ClassFactsRow.device_class))
     )
     return [ClassOfPhone(*row) for row in rows]
 

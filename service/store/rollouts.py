@@ -52,9 +52,9 @@ _STARTS: Final = text(
     GROUP BY 1, 2, 3, 4, 5, 6
     """
 )
-_SOCS: Final = text("SELECT DISTINCT coalesce(fingerprint->>'soc', 'unknown') FROM device_class ORDER BY 1")
+_SOCS: Final = text("SELECT DISTINCT coalesce(soc, 'unknown') FROM class_facts ORDER BY 1")
 _SOC_OF: Final = text(
-    "SELECT device_class, coalesce(fingerprint->>'soc', 'unknown') AS soc FROM device_class WHERE device_class = ANY(:classes)"
+    "SELECT device_class, coalesce(soc, 'unknown') AS soc FROM class_facts WHERE device_class = ANY(:classes)"
 )
 _RELEASES: Final = text("SELECT number FROM release WHERE rollout = :rollout ORDER BY number")
 

@@ -94,14 +94,20 @@ def test_settings_of_the_first_rung_are_shown(client: FlaskClient, decided: Stag
     assert "options.compile_cache_token" in page
 
 
-def test_the_share_link_shows_the_same_page(client: FlaskClient, decided: Stage) -> None:
+def test_the_share_link_shows_the_same_without_the_unit_and_names_no_host(client: FlaskClient, decided: Stage) -> None:
     report_id, _ = decided.add_report(report())
-    page = explained(client, report=report_id, unit="a b&c", workload="sustained")
-    link = re.search(r'Share: <a href="([^"]+)"', page)
+    asked = {"report": report_id, "workload": "sustained"}
+    page = client.get(
+        "/console/explain", query_string={**asked, "unit": "a b&c"}, headers={"Host": "evil.example"}
+    ).text
+    link = re.search(r'Share, without the unit: <a href="([^"]+)">([^<]+)<', page)
     assert link is not None
-    again = client.get(unescape(link.group(1)))
-    assert again.status_code == 200
-    assert re.findall(r"<dd>[^<]*", again.text) == re.findall(r"<dd>[^<]*", page)
+    assert link.group(1) == link.group(2)
+    assert link.group(1).startswith("/console/explain?")
+    assert "unit" not in link.group(1)
+    assert "evil.example" not in page
+    shown, unasked = client.get(unescape(link.group(1))).text, explained(client, **asked)
+    assert re.findall(r"<dd>[^<]*", shown) == re.findall(r"<dd>[^<]*", unasked)
 
 
 def test_a_phone_is_explained_against_an_older_release_and_the_link_keeps_it(

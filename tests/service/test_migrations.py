@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from builders import uuid7
+from builders import make_report, uuid7
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
 
+from policies.fingerprint import fingerprint
+from policies.report import parse_report, report_id
 from service.settings import Settings
-from service.store import partitions, schema, tables
+from service.store import partitions, reports, schema, tables
 from service.store.engine import make_engine
 from service.store.partitions import day_of
 
@@ -124,3 +128,35 @@ def test_what_was_stated_before_there_were_revisions_is_approved_and_comes_back(
         assert (
             connection.execute(text("SELECT content FROM release ORDER BY number")).scalars().all() == [b"content"] * 2
         )
+
+
+TALLIES = "SELECT fact, value, sum(device_classes), sum(reports) FROM fleet_tally GROUP BY 1, 2 ORDER BY 1, 2"
+
+
+def test_facts_and_tallies_of_stored_classes_are_those_that_reports_would_have_made(empty: Engine) -> None:
+    schema.upgrade(empty)
+    driver = {"name": "xy-npu", "type": "accelerator"}
+    bodies = [
+        make_report(),
+        make_report(device={"model": "Other", "soc_model": None}, nnapi=None),
+        make_report(device={"model": "Odd"}, nnapi={"devices": [driver, driver | {"version": "2"}]}),
+        make_report(
+            device={"model": "Odd"},
+            nnapi={"devices": [driver, driver | {"version": "2"}]},
+            probe={"name": "older", "version": "0"},
+        ),
+    ]
+    with Session(empty) as session, session.begin():
+        for body in bodies:
+            reports.store_report(session, report_id(body), body, fingerprint(parse_report(body)), datetime.now(UTC))
+
+    def stored() -> tuple[list[Any], list[Any]]:
+        with empty.connect() as connection:
+            facts = connection.execute(text("SELECT * FROM class_facts ORDER BY device_class")).all()
+            return list(facts), list(connection.execute(text(TALLIES)))
+
+    made = stored()
+    assert sorted(row.reports for row in made[0]) == [1, 1, 2]
+    schema.downgrade(empty, "0007_set_aside")
+    schema.upgrade(empty)
+    assert stored() == made

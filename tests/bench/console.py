@@ -1,0 +1,269 @@
+"""What pages of the console cost with a large fleet: `python -m tests.bench.console [--classes 100000] [--rounds 5]`.
+
+PostgreSQL makes the fleet up itself: classes that differ in model, SoC, API level and drivers, a report each, and tallies of
+ten million observations, which is all that these pages read of them. The service answers in this process, without a web
+server. Counted are the CPU of this process and of PostgreSQL together, the time a reader waits, and queries. The baseline
+is a bare Flask view that sends the fleet page's bytes. CPU is judged: on a shared machine a wait is mostly for others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from flask import Flask
+from flask.testing import FlaskClient
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection, Engine, event, text
+
+from policies import catalog
+from policies.fingerprint import fingerprint
+from policies.report import parse_report
+from service.app import create_app
+from service.releases import load
+from service.settings import Settings
+from service.store import schema
+from service.store.engine import make_engine
+from tests.bench.bare import make_application
+from tests.bench.stage import APP, RULES, TOKEN, TOUR, installation, machine, policy
+
+GOAL_MS: Final = 200
+OBSERVATIONS: Final = 10_000_000
+KINDS: Final = 600
+"""Phones that differ in more than their name."""
+BEFORE_FACTS: Final = "0007_set_aside"
+"""The schema before classes had facts in columns: the migration after it fills them, faster than one report at a time."""
+BARE_PATH: Final = f"/v1/decisions/{APP}/x"
+
+_CLASSES: Final = text(
+    """
+    INSERT INTO device_class (device_class, fingerprint, learnable, first_seen)
+    SELECT left(md5(n::text), 16), facts || jsonb_build_object('device_class', left(md5(n::text), 16), 'model', 'Phone ' || n),
+           true, now() - n * interval '1 minute'
+    FROM generate_series(0, :classes - 1) AS n JOIN kind ON kind.number = n % :kinds
+    """
+)
+_REPORTS: Final = text(
+    """
+    INSERT INTO report (report_id, device_class, body, received_at)
+    SELECT encode(sha256(n::text::bytea), 'hex'), left(md5(n::text), 16), convert_to(body, 'UTF8'), now()
+    FROM generate_series(0, :classes - 1) AS n JOIN kind ON kind.number = n % :kinds
+    """
+)
+_TALLIES: Final = text(
+    """
+    INSERT INTO telemetry_tally (day, verdict, reason, records)
+    SELECT current_date - day, verdict, reason, :observations / 90 * share / 100
+    FROM generate_series(0, 89) AS day,
+         (VALUES ('accepted', '', 95), ('set-aside', 'emulator', 3), ('set-aside', 'implausible-latency', 2))
+             AS verdicts (verdict, reason, share)
+    """
+)
+
+
+def kinds() -> Iterator[tuple[str, dict[str, Any]]]:
+    """(report, fingerprint) of phones that differ in SoC, API level and drivers."""
+    report = json.loads((TOUR / "report.json").read_text("utf-8"))
+    chips, drivers = sorted(catalog.socs().entries), sorted(catalog.accelerators().entries)
+    for number in range(KINDS):
+        device = {"soc_model": chips[number % len(chips)], "api_level": 27 + number % 10, "model": "Phone"}
+        devices = [{"name": drivers[number // 7 % len(drivers)], "type": "accelerator"}] if number % 5 else []
+        body = report | {
+            "device": report["device"] | device,
+            "nnapi": report["nnapi"] | {"devices": [*report["nnapi"]["devices"], *devices]},
+        }
+        encoded = json.dumps(body)
+        yield encoded, fingerprint(parse_report(encoded.encode())).model_dump(mode="json")
+
+
+def fill(engine: Engine, classes: int) -> None:
+    """Fill an empty database with a fleet."""
+    schema.downgrade(engine, BEFORE_FACTS)
+    with engine.begin() as connection:
+        _make_kinds(connection)
+        numbers = {"classes": classes, "kinds": KINDS}
+        connection.execute(_CLASSES, numbers)
+        connection.execute(_REPORTS, numbers)
+        connection.execute(_TALLIES, {"observations": OBSERVATIONS})
+    schema.upgrade(engine)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def _make_kinds(connection: Connection) -> None:
+    connection.execute(
+        text("CREATE TEMPORARY TABLE kind (number int PRIMARY KEY, body text, facts jsonb) ON COMMIT DROP")
+    )
+    rows = [{"number": n, "body": body, "facts": Jsonb(facts)} for n, (body, facts) in enumerate(kinds())]
+    connection.execute(text("INSERT INTO kind VALUES (:number, :body, :facts)"), rows)
+
+
+def publish(client: FlaskClient) -> None:
+    """A model, a policy and a release."""
+    for method, path, body in (
+        ("PUT", f"/v1/models/{APP}/segmentation", (TOUR / "model.json").read_bytes()),
+        ("PUT", f"/v1/policies/{APP}", json.dumps(policy(RULES)).encode()),
+        ("POST", "/v1/releases", b'{"note": "bench"}'),
+    ):
+        answer = client.open(path, method=method, data=body, headers={"Authorization": f"Bearer {TOKEN}"})
+        if not answer.status_code < 300:
+            raise RuntimeError(answer.text)
+
+
+def pages(classes: int) -> dict[str, str]:
+    """What is measured → its address."""
+    with_drivers = "accelerator=mtk-neuron&api=31"
+    return {
+        "Fleet": "/console/",
+        "Device classes": "/console/classes",
+        "– a page in the middle": f"/console/classes?page={classes // 50}",
+        "– the last page": f"/console/classes?page={classes}",
+        "– two filters": f"/console/classes?{with_drivers}",
+        "– filters, search, order": f"/console/classes?{with_drivers}&q=google+phone&sort=-soc",
+        "– search": "/console/classes?q=phone+9",
+        "– search, nothing found": "/console/classes?q=nothing+like+it&sort=model",
+        "One class": "/console/classes/cfcd208495d565ef",
+        "Models": "/console/models",
+        "Releases": "/console/releases",
+        "Explain": "/console/explain?class=cfcd208495d565ef&unit=bench",
+    }
+
+
+@dataclass(frozen=True)
+class Meter:
+    """CPU of this process and of PostgreSQL."""
+
+    postmaster: psutil.Process
+
+    @classmethod
+    def of(cls, engine: Engine) -> Meter:
+        """The meter of the server behind the engine, which has to be on this machine."""
+        with engine.connect() as connection:
+            backend = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        parent = psutil.Process(backend).parent()
+        if parent is None:
+            raise RuntimeError("the database's server is gone")
+        return cls(parent)
+
+    def cpu_s(self) -> float:
+        """Seconds of CPU so far. Those of PostgreSQL's workers that have ended are its first process's children's."""
+        first = self.postmaster.cpu_times()
+        running = [process.cpu_times() for process in (self.postmaster, *self.postmaster.children())]
+        theirs = sum(times.user + times.system for times in running) + first.children_user + first.children_system
+        return time.process_time() + float(theirs)
+
+
+@contextmanager
+def counted(engine: Engine) -> Iterator[list[str]]:
+    """The statements that are executed meanwhile."""
+    statements: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        statements.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one answer costs: CPU and the wait in ms, and its bytes."""
+
+    cpu_ms: float
+    wait_ms: float
+    size_bytes: int
+
+
+def cost(meter: Meter, client: FlaskClient, path: str, times: int) -> Cost:
+    """The cost of an answer, over so many."""
+    cpu_s, at, size = meter.cpu_s(), time.perf_counter(), 0
+    for _ in range(times):
+        answer = client.get(path)
+        if answer.status_code != 200:
+            raise RuntimeError(f"{path}: {answer.status}")
+        size = len(answer.data)
+    waited_s = time.perf_counter() - at
+    return Cost((meter.cpu_s() - cpu_s) * 1e3 / times, waited_s * 1e3 / times, size)
+
+
+def measure(say: Callable[[str], None], classes: int, times: int, rounds: int) -> None:
+    """Run the benchmark and `say` its figures."""
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="nnfleet-bench-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(temporary))
+        settings = stack.enter_context(installation(folder))
+        engine = make_engine(settings)
+        stack.callback(engine.dispose)
+        started = time.perf_counter()
+        fill(engine, classes)
+        say(f"{classes:,} classes and as many reports, made in {time.perf_counter() - started:.0f} s")
+        _measure(say, engine, _service(settings, engine), pages(classes), folder, times, rounds)
+
+
+def _service(settings: Settings, engine: Engine) -> FlaskClient:
+    app: Flask = create_app(settings, engine)
+    client = app.test_client()
+    publish(client)
+    content = load(engine)
+    if content is None:
+        raise RuntimeError("nothing is published")
+    app.extensions["nnfleet"].lookup.swap(content)
+    return client
+
+
+def _measure(
+    say: Callable[[str], None],
+    engine: Engine,
+    client: FlaskClient,
+    paths: dict[str, str],
+    folder: Path,
+    times: int,
+    rounds: int,
+) -> None:
+    meter = Meter.of(engine)
+    body = folder / "page"
+    body.write_bytes(client.get("/console/").data)
+    bare = make_application(str(body)).test_client()
+    dearest_ms = 0.0
+    for name, path in paths.items():
+        with counted(engine) as statements:
+            cost(meter, client, path, 1)
+        taken = [(cost(meter, bare, BARE_PATH, 20 * times), cost(meter, client, path, times)) for _ in range(rounds)]
+        wait_ms = statistics.median(page.wait_ms for _, page in taken)
+        cpu_ms = statistics.median(page.cpu_ms for _, page in taken)
+        ratio = statistics.median(page.cpu_ms / plain.cpu_ms for plain, page in taken)
+        dearest_ms = max(dearest_ms, cpu_ms)
+        say(
+            f"{name:26} {wait_ms:6.1f} ms, {cpu_ms:6.1f} ms CPU ({ratio:6.1f} × a bare page), "
+            f"{len(statements)} queries, {taken[0][1].size_bytes / 1e3:.0f} kB"
+        )
+    say(
+        f"the dearest page: {dearest_ms:.0f} ms CPU (goal ≤ {GOAL_MS} ms: {'met' if dearest_ms <= GOAL_MS else 'missed'})"
+    )
+
+
+def main() -> None:
+    """The command line. A missed goal is printed, not an error: a shared machine is no judge."""
+    parser = argparse.ArgumentParser(description="What pages of the console cost.")
+    parser.add_argument("--classes", type=int, default=100_000, help="device classes of the fleet")
+    parser.add_argument("--times", type=int, default=10, help="answers a page and round")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each page")
+    options = parser.parse_args()
+    print(f"the service in one process, PostgreSQL beside it; {machine()}")
+    measure(print, options.classes, options.times, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
