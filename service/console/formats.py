@@ -79,12 +79,14 @@ def day(of: date | datetime | None) -> str:
 
 
 def span(time: timedelta | None) -> str:
-    """How long, in its two largest units: "3 h 20 min", "45 s", "0.31 s"."""
+    """How long, in its two largest units: "3 h 20 min", "45 s", "310 ms"."""
     if time is None:
         return MISSING
     seconds = time.total_seconds()
+    if seconds < 1:
+        return f"{seconds * 1000:.0f}{_SPACE}ms"
     if seconds < 60:
-        return f"{seconds:.2g}{_SPACE}s" if seconds < 10 else f"{seconds:.0f}{_SPACE}s"
+        return f"{seconds:.2g}{_SPACE}s"
     (name, size), (below, part) = next(units for units in pairwise(_UNITS) if seconds >= units[0][1])
     rest = seconds % size // part
     return f"{seconds // size:,.0f}{_SPACE}{name}" + (f" {rest:.0f}{_SPACE}{below}" if rest else "")

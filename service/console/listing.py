@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from flask import Response, request
-from sqlalchemy import ColumnElement, Row, Select, and_, func, or_
+from sqlalchemy import ColumnElement, Row, Select, and_, func
 from sqlmodel import Session
 
 from service.console.paging import Window, stated, stated_number
@@ -36,8 +36,9 @@ def listed(session: Session, query: Select[Any], size: int) -> Listed:
 
 
 def says(text: str, *columns: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether each word of a text stands in one of the columns."""
-    return and_(True, *(or_(*(c.icontains(word, autoescape=True) for c in columns)) for word in text.split()))
+    """Whether each word of a text stands in one of the columns, which are searched as one."""
+    searched = func.concat_ws(" ", *columns)
+    return and_(True, *(searched.icontains(word, autoescape=True) for word in text.split()))
 
 
 def wants_csv() -> bool:

@@ -157,6 +157,15 @@ def test_every_input_has_a_label_and_every_page_one_heading(client: FlaskClient,
         assert '<a class="skip" href="#content">' in html
 
 
+def test_every_page_has_one_place_in_the_navigation(client: FlaskClient, stage: Stage) -> None:
+    report_id, facts = stage.operate()
+    for path in every_page(facts.device_class, report_id):
+        navigation = client.get(path).text.partition("</header>")[0]
+        marked = [a.get("href") for tag, a in elements(navigation) if tag == "a" and "aria-current" in a]
+        assert len(marked) == 1, path
+        assert str(path).startswith(str(marked[0])), path
+
+
 def test_the_number_of_queries_does_not_grow_with_the_fleet(client: FlaskClient, stage: Stage, engine: Engine) -> None:
     report_id, facts = stage.operate()
     paths = every_page(facts.device_class, report_id)
