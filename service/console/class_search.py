@@ -74,12 +74,14 @@ def search(session: Session, wanted: Wanted) -> Found:
     connection.execute(_IN_MEMORY)
     total = connection.execute(select(func.count()).select_from(_TABLE).where(*conditions)).scalar_one()
     window = Window.of(wanted.page, PAGE_SIZE, total)
-    # Sorted are ids with their key alone; the other facts are looked up for those that are shown.
+    # Sorted are ids with their key alone; the other facts are looked up for those that are shown. The nearer end is
+    # counted from: the last page costs what the first does.
+    from_end = window.offset > window.total // 2
+    skipped = window.total - window.last if from_end else window.offset
     keys = select(_FACTS.device_class, _FACTS[ORDERS[wanted.order.removeprefix("-")]].label("key")).where(*conditions)
     every = keys.subquery("every")
-    page = (
-        select(every).order_by(*_order(wanted.order, every)).offset(window.offset).limit(window.size).subquery("page")
-    )
+    near = select(every).order_by(*_order(wanted.order, every, backwards=from_end)).offset(skipped)
+    page = near.limit(window.last - window.offset).subquery("page")
     rows = select(_TABLE).join(page, page.c.device_class == _FACTS.device_class).order_by(*_order(wanted.order, page))
     return Found(connection.execute(rows).all(), window)
 
@@ -106,10 +108,14 @@ def _has(names: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     return func.cardinality(names) == 0 if name == NONE else literal(name, Text) == any_(names)
 
 
-def _order(order: str, keys: FromClause) -> list[ColumnElement[Any]]:
-    first = keys.c.key.desc() if order.startswith("-") else keys.c.key.asc()
+def _order(order: str, keys: FromClause, *, backwards: bool = False) -> list[ColumnElement[Any]]:
+    descending = order.startswith("-") != backwards
+    first = keys.c.key.desc() if descending else keys.c.key.asc()
     # The id last: pages never overlap. By its bytes, for most keys are equal and a language's order is slow to compare.
-    return [first.nulls_last(), keys.c.device_class.collate("C").asc()]
+    device_class = keys.c.device_class.collate("C")
+    if backwards:
+        return [first.nulls_first(), device_class.desc()]
+    return [first.nulls_last(), device_class.asc()]
 
 
 def choices(session: Session) -> dict[str, list[Tally]]:

@@ -39,6 +39,20 @@ def test_sorting_goes_both_ways(client: FlaskClient, many: Stage) -> None:
     assert models_on(client, "/console/classes?sort=-model")[0] == "Phone 59"
 
 
+@pytest.mark.parametrize("order", ["soc", "-soc", "-reports"])
+def test_every_class_is_on_one_page_where_keys_are_equal_or_unknown(
+    client: FlaskClient, many: Stage, order: str
+) -> None:
+    unknown = {f"Blank {number}" for number in range(5)}
+    for model in unknown:
+        many.add_report(report(model, ""))
+    pages = [models_on(client, f"/console/classes?sort={order}&page={number}") for number in (1, 2, 3)]
+    assert [len(page) for page in pages] == [25, 25, 15]
+    assert len({model for page in pages for model in page}) == 65
+    if order.endswith("soc"):
+        assert set(pages[2][-5:]) == unknown
+
+
 def test_links_to_other_pages_keep_search_filter_and_order(client: FlaskClient, many: Stage) -> None:
     path = "/console/classes?q=phone&soc=tensor-g3&sort=-model"
     following = next(href for href in links(client, path) if "page=2" in href)
