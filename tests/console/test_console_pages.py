@@ -72,7 +72,8 @@ def test_every_page_of_a_filled_installation_answers(client: FlaskClient, stage:
 def test_the_fleet_page_names_release_counts_findings_and_anomalies(client: FlaskClient, stage: Stage) -> None:
     stage.fill()
     page = client.get("/console/").text
-    assert "Release 1" in page
+    assert '<a href="/console/releases/1">Release 1</a>' in page
+    assert 'href="/console/telemetry#set-aside-title"' in page
     assert "1\u00a0Mar\u00a02026, 12:30\u00a0UTC" in page
     assert "first of all" in page
     assert "5,432 windows" in page
