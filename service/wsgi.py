@@ -5,6 +5,7 @@ Loaded by the worker, never preloaded by the master: neither threads nor databas
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING
 
 from service import logs
@@ -56,6 +57,9 @@ def make_application() -> WSGIApplication:
     shared: Services = flask.extensions["nnfleet"]
     follower = LookupFollower(shared.lookup, shared.local)
     follower.start_from_copy()
-    ReleaseWatcher(shared.engine, settings, follower).start()
+    watcher = ReleaseWatcher(shared.engine, settings, follower)
+    watcher.start()
+    # A thread that the interpreter stops in the middle of libpq takes the whole worker with it (SIGABRT).
+    atexit.register(watcher.stop)
     # The fast lane asks nobody who they are: where devices need keys, every request goes through the door.
     return flask.wsgi_app if settings.require_keys else FastLane(shared.lookup, flask)
