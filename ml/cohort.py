@@ -25,7 +25,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
 
 from ml.table import Index, Numbers, Text
 
@@ -89,15 +88,6 @@ def scan(trials: Trials, alpha: float = ALPHA, most: int = 5) -> list[Cohort]:
     return found
 
 
-def confirmed(cohort: Cohort, treated: Trials, control: Trials, alpha: float = ALPHA) -> bool:
-    """Whether the cohort's trials fail more often than the same cohort in a held-out control arm (exact, one-sided).
-
-    What an automatic quarantine needs on top of a scan: a cohort whose phones always fail is not the release's doing.
-    """
-    here, there = (side.take(_members(side, cohort.conditions)) for side in (treated, control))
-    return _fisher(int(here.failed.sum()), len(here.failed), int(there.failed.sum()), len(there.failed)) < alpha
-
-
 def guarded(expected: Numbers, failed_before: Numbers) -> Numbers:
     """Expected failures, no smaller than what the time before suggests, and half a standard deviation more."""
     least = np.maximum(expected, expected * (failed_before + PRIOR_FAILURES) / (expected + PRIOR_FAILURES))
@@ -142,11 +132,3 @@ def _members(trials: Trials, conditions: Mapping[str, str]) -> Marks:
     for name, value in conditions.items():
         mark &= trials.attributes[name] == value
     return mark
-
-
-def _fisher(failed: int, trials: int, failed_control: int, trials_control: int) -> float:
-    """One-sided exact p-value of failing more often than the control; 1 where either side has no trial."""
-    if not trials or not trials_control:
-        return 1.0
-    total, failures = trials + trials_control, failed + failed_control
-    return float(hypergeom.sf(failed - 1, total, failures, trials))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -35,6 +36,8 @@ log = structlog.get_logger(__name__)
 REPORTS_A_READ: Final = 500
 COLLECTING_S: Final = 10
 """How long requests that were not ready are collected before the file is made anew."""
+REST: Final = 19
+"""Rests this many times as long as it worked: the file is made whole each time, and costs at most a twentieth of a core."""
 NICENESS: Final = 10
 """Lookups come first."""
 
@@ -111,12 +114,14 @@ class Precomputer:
 
     def run(self) -> None:
         """Work until the process is ended, or the one that started it is gone."""
-        parent = os.getppid()
+        parent, pause_s = os.getppid(), float(COLLECTING_S)
         while os.getppid() == parent:
-            self._news.wait(COLLECTING_S)
+            self._news.wait(pause_s)  # a release does not wait
             self._news.clear()
+            started_s = time.monotonic()
             if self._content is not None:
                 self._once(self._content)
+            pause_s = max(COLLECTING_S, REST * (time.monotonic() - started_s))
 
     def _once(self, content: ReleaseContent) -> None:
         try:

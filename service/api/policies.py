@@ -36,12 +36,7 @@ def list_policies() -> ResponseReturnValue:
 @blueprint.get("/policies/<app>")
 def get_policy(app: str) -> ResponseReturnValue:
     """The newest standing document of an app, with the ETag that an edit of it names."""
-    check_app(app)
-    with Session(services().engine) as session:
-        row = revisions.newest(session, Kind.POLICY, app)
-    if row is None:
-        raise UnknownApp(f"no policy of an app {app!r} was ever stated", field="app")
-    return _tagged(row, row.content, 200)
+    return _standing(Kind.POLICY, app)
 
 
 @blueprint.put("/policies/<app>")
@@ -57,12 +52,7 @@ def put_policy(app: str) -> ResponseReturnValue:
 @blueprint.get("/flags/<app>")
 def get_flags(app: str) -> ResponseReturnValue:
     """The newest standing plain flags of an app, with the ETag that an edit of them names."""
-    check_app(app)
-    with Session(services().engine) as session:
-        row = revisions.newest(session, Kind.FLAGS, app)
-    if row is None:
-        raise UnknownApp(f"no flags of an app {app!r} were ever stated", field="app")
-    return _tagged(row, row.content, 200)
+    return _standing(Kind.FLAGS, app)
 
 
 @blueprint.put("/flags/<app>")
@@ -83,6 +73,15 @@ def put_model(app: str, name: str) -> ResponseReturnValue:
     _same("name", name, spec.name)
     row = _proposed(app, Kind.MODEL, f"{app}/{name}", spec.model_dump(mode="json"))
     return _tagged(row, {"app": app, "name": name, "variants": len(spec.variants)}, _status(row))
+
+
+def _standing(kind: Kind, app: str) -> Response:
+    check_app(app)
+    with Session(services().engine) as session:
+        row = revisions.newest(session, kind, app)
+    if row is None:
+        raise UnknownApp(f"nothing of the kind {kind} was ever stated for an app {app!r}", field="app")
+    return _tagged(row, row.content, 200)
 
 
 def _proposed(app: str, kind: Kind, subject: str, content: dict[str, Any]) -> RevisionRow:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from ml.cohort import Trials, confirmed, guarded, scan
+from ml.cohort import Trials, guarded, scan
 from ml.table import Text
 
 DEVICES: Final = 20_000
@@ -105,19 +105,6 @@ def test_a_cohort_that_failed_before_as_often_is_no_news() -> None:
     old = Trials(fleet, failed, np.full(DEVICES, NORMAL_SHARE), before)
     assert [cohort.conditions for cohort in scan(news)] == [fault]
     assert fault not in [cohort.conditions for cohort in scan(old)]
-
-
-def test_a_quarantine_needs_a_control_that_does_not_fail() -> None:
-    rng = np.random.default_rng(6)
-    fleet = make_fleet(rng)
-    fault = a_cohort_of(fleet, rng, 200)
-    treated = Trials.of(fleet, with_faults(fleet, rng, [fault], 80))
-    (cohort,) = scan(treated)
-    healthy = Trials.of(fleet, with_faults(fleet, rng, [], 0))
-    as_bad = Trials.of(fleet, with_faults(fleet, rng, [fault], 80))
-    assert confirmed(cohort, treated, healthy)
-    assert not confirmed(cohort, treated, as_bad)
-    assert not confirmed(cohort, treated, healthy.take(np.zeros(DEVICES, np.bool_)))
 
 
 def test_expectation_is_never_trusted_below_what_little_data_allow() -> None:
