@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy import Engine
 
+from service.deciding.local_copy import LocalCopy
+from service.deciding.lookup import Lookup
+from service.deciding.signing import SigningKeys
+from service.identity.keyring import KeyRing
 from service.intake.intake import Intake
-from service.keyring import KeyRing
-from service.local_copy import LocalCopy
-from service.lookup import Lookup
-from service.past_releases import PastReleases
+from service.releasing.past_releases import PastReleases
 from service.settings import Settings
-from service.signing import SigningKeys
 
 
 @dataclass(frozen=True, slots=True)

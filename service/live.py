@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from policies.errors import UnknownRelease
 from service.context import services
-from service.release_content import ReleaseContent
-from service.releases import load
+from service.releasing.release_content import ReleaseContent
+from service.releasing.releases import load
 
 
 def live_release() -> ReleaseContent | None:

@@ -97,7 +97,7 @@ def running_processes(
         processes = [stack.enter_context(_process(command, settings, descriptors))]
         _wait_until_ready(url, processes[0])
         if settings.local_folder is not None:
-            ahead = [sys.executable, "-m", "service.precompute"]
+            ahead = [sys.executable, "-m", "service.deciding.precompute"]
             processes.append(stack.enter_context(_process(ahead, settings, [])))
         yield Running(url, processes)
 

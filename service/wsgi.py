@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from service import logs
 from service.app import create_app
 from service.context import Services
-from service.fast_lane import FastLane
-from service.local_copy import LocalCopy
-from service.lookup import Lookup
-from service.release_content import PackedRelease, ReleaseContent
-from service.releases import ReleaseWatcher
+from service.deciding.fast_lane import FastLane
+from service.deciding.local_copy import LocalCopy
+from service.deciding.lookup import Lookup
+from service.releasing.release_content import PackedRelease, ReleaseContent
+from service.releasing.releases import ReleaseWatcher
 from service.settings import Settings
 
 if TYPE_CHECKING:

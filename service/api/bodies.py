@@ -11,7 +11,7 @@ from policies import strict_json
 from policies.errors import InvalidField
 from policies.revision import Kind
 from service.api.devices import bounded_body
-from service.revisions import ONE_USER
+from service.releasing.revisions import ONE_USER
 from service.store.tables import RevisionRow
 
 MAX_BYTES: Final = 8 * 1024 * 1024

@@ -16,7 +16,7 @@ from policies.validation import validated
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body
 from service.api.door import check_device_app
-from service.explained import explained
+from service.deciding.explained import explained
 from service.live import release_asked
 
 blueprint = Blueprint("decide", __name__, url_prefix="/v1")

@@ -12,8 +12,8 @@ from policies.errors import BodyTooLarge
 from policies.fingerprint import fingerprint
 from policies.report import MAX_BYTES, parse_report
 from service import clock
-from service.answer import not_modified
 from service.context import services
+from service.deciding.answer import not_modified
 from service.store import reports
 
 blueprint = Blueprint("devices", __name__, url_prefix="/v1")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from flask import Flask, g, request
 
 from policies.errors import NotAllowed
-from service.access import Access, Scope, access_of
-from service.actor import Actor
 from service.api.problems import Unauthenticated
 from service.context import services
-from service.keyring import Key
+from service.identity.access import Access, Scope, access_of
+from service.identity.actor import Actor
+from service.identity.keyring import Key
 
 
 def install(app: Flask) -> None:

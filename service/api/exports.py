@@ -11,7 +11,7 @@ from policies.play.xml import to_xml
 from service.api.door import check_app
 from service.context import services
 from service.live import release_asked
-from service.play_export import export_play
+from service.releasing.play_export import export_play
 
 blueprint = Blueprint("exports", __name__, url_prefix="/v1/exports")
 

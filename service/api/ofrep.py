@@ -21,12 +21,12 @@ from policies.asked import MAX_FACT_CHARACTERS, MAX_FACT_NAME, MAX_FACTS, MAX_UN
 from policies.fingerprint import Fingerprint
 from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
-from service.answer import not_modified
 from service.api.asked_facts import facts_asked
 from service.api.devices import bounded_body
 from service.api.door import check_device_app, device_app
 from service.api.problems import answer_to
-from service.flags import Evaluator, Flagged, behind, flagged, key_of
+from service.deciding.answer import not_modified
+from service.deciding.flags import Evaluator, Flagged, behind, flagged, key_of
 from service.live import release_asked
 
 blueprint = Blueprint("ofrep", __name__, url_prefix="/ofrep/v1/evaluate/flags")

@@ -11,9 +11,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.routing import Rule
 
 import policies
-from service.access import Scope, access_of
 from service.api.openapi_bodies import BODIES, CONTENT_TYPES, MODELS, PARAMETERS, PATH_SCHEMAS, SLUG_SCHEMA, STATUSES
 from service.api.openapi_schemas import Schema, components, ref
+from service.identity.access import Scope, access_of
 
 blueprint = Blueprint("openapi", __name__)
 _METHODS: Final = frozenset({"GET", "PUT", "POST", "PATCH", "DELETE"})

@@ -19,7 +19,7 @@ from service.api.bodies import json_body, shown, stated_base
 from service.api.devices import bounded_body
 from service.api.door import actor, check_app
 from service.context import services
-from service.revisions import Proposal, propose
+from service.releasing.revisions import Proposal, propose
 from service.store import revisions
 from service.store.tables import RevisionRow
 

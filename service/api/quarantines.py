@@ -15,9 +15,9 @@ from service import clock
 from service.api.bodies import note_in, object_body, shown
 from service.api.door import actor, check_app
 from service.context import services
-from service.quarantines import Kill, put_in_force
-from service.quarantines import end as lift
-from service.quarantines import kill as switch_off
+from service.releasing.quarantines import Kill, put_in_force
+from service.releasing.quarantines import end as lift
+from service.releasing.quarantines import kill as switch_off
 from service.store import revisions
 from service.store.tables import RevisionRow
 

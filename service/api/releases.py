@@ -13,8 +13,8 @@ from service import clock
 from service.api.bodies import note_in, object_body
 from service.api.door import actor
 from service.context import services
-from service.publishing import publish
-from service.publishing import roll_back as go_back
+from service.releasing.publishing import publish
+from service.releasing.publishing import roll_back as go_back
 from service.store import releases
 from service.store.tables import ReleaseRow
 

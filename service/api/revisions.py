@@ -18,12 +18,12 @@ from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
 from policies.validation import validated
 from service import clock
-from service.actor import Role
 from service.api.bodies import app_of, note_in, object_body, one_of, shown
 from service.api.door import actor, check_app
 from service.context import services
-from service.quarantines import approve
-from service.revisions import Proposal, advance, save
+from service.identity.actor import Role
+from service.releasing.quarantines import approve
+from service.releasing.revisions import Proposal, advance, save
 from service.store import revisions
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")

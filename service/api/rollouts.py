@@ -14,7 +14,7 @@ from service import clock
 from service.api.bodies import note_in, object_body
 from service.api.door import actor
 from service.context import services
-from service.rollouts import start, steer
+from service.releasing.rollouts import start, steer
 from service.store import rollouts
 from service.store.tables import RolloutRow
 

@@ -23,8 +23,8 @@ from policies.validation import validated
 from service import clock
 from service.cli.explanation_text import brief, full
 from service.cli.policy_file import policy_in
-from service.explained import explained
-from service.releases import load
+from service.deciding.explained import explained
+from service.releasing.releases import load
 from service.settings import Settings, state_folder
 from service.store import schema
 from service.store.embedded import database

@@ -10,8 +10,8 @@ from sqlmodel import Session
 
 from policies.errors import NnfleetError, UnknownRelease
 from policies.play.xml import to_json, to_xml
-from service.play_export import export_play
-from service.releases import load
+from service.releasing.play_export import export_play
+from service.releasing.releases import load
 from service.settings import Settings, state_folder
 from service.store import schema
 from service.store.embedded import database

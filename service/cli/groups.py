@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from policies.errors import NnfleetError
-from service.access import Scope
 from service.cli.options import DataFolder, Json
+from service.identity.access import Scope
 
 keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
 policy = typer.Typer(no_args_is_help=True, help="Policies in files.")

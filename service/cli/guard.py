@@ -10,7 +10,7 @@ import typer
 
 from service import clock
 from service.cli.database import open_database
-from service.rollouts import guard as look
+from service.releasing.rollouts import guard as look
 
 
 def guard(data: Path | None, crash_grace_s: int, as_json: bool) -> None:

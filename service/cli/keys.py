@@ -11,12 +11,12 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from service import clock
-from service.access import Scope
-from service.actor import Role
 from service.cli.database import open_database
-from service.keyring import NewKey
-from service.keyring import create as make
-from service.keyring import revoke as shut
+from service.identity.access import Scope
+from service.identity.actor import Role
+from service.identity.keyring import NewKey
+from service.identity.keyring import create as make
+from service.identity.keyring import revoke as shut
 from service.store import keys
 
 BY = "command-line"

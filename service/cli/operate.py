@@ -19,7 +19,7 @@ from service.jobs.lake import export
 from service.jobs.rollup import roll_up
 from service.jobs.run import Steps
 from service.jobs.worker import make_worker, run_job, work
-from service.rollouts import CRASH_GRACE
+from service.releasing.rollouts import CRASH_GRACE
 from service.settings import Settings, process_settings, state_folder
 from service.store import schema
 from service.store.backup import BackupError, back_up

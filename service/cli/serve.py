@@ -12,10 +12,10 @@ import structlog
 import typer
 from sqlalchemy.exc import OperationalError
 
-from service.local_copy import LocalCopy
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import kept_keys
 from service.server import Running, WebServer, running_processes
 from service.settings import Settings, process_settings, state_folder, stated_manage_token
-from service.signing import kept_keys
 from service.store import schema
 from service.store.embedded import database
 from service.store.engine import make_engine

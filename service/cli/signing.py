@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from policies.errors import NnfleetError
+from service.deciding.signing import SigningKeys, UnreadableKeys, kept_keys
 from service.settings import state_folder, stated_signing_keys
-from service.signing import SigningKeys, UnreadableKeys, kept_keys
 
 app = typer.Typer(help="The keys that decisions are signed with.", no_args_is_help=True)
 

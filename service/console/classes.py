@@ -14,11 +14,11 @@ from policies.fingerprint import Accelerator, Fingerprint
 from policies.fingerprint_changes import fingerprint_changes
 from policies.plans import Plan
 from policies.vocabulary import Workload
-from service import stored_facts
 from service.console import class_search
 from service.context import services
+from service.deciding import stored_facts
 from service.live import live_release
-from service.release_content import ReleaseContent
+from service.releasing.release_content import ReleaseContent
 from service.store import reports
 
 FILTER_TITLES: Final = {

@@ -17,13 +17,13 @@ from policies.explaining.explanation_json import chosen_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import MAX_BYTES, parse_report
 from policies.vocabulary import Workload
-from service import stored_facts
 from service.console.charts import Interval, intervals
 from service.console.paging import stated
 from service.context import services
-from service.explained import explained
+from service.deciding import stored_facts
+from service.deciding.explained import explained
 from service.live import live_release, release_asked
-from service.release_content import ReleaseContent
+from service.releasing.release_content import ReleaseContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from policies.revision import ACCEPTED, Kind, State
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import Window, stated, stated_number
 from service.context import services
-from service.revisions import ONE_USER
+from service.releasing.revisions import ONE_USER
 from service.store import revisions
 from service.store.tables import RevisionRow, metadata
 

@@ -14,7 +14,7 @@ from ml.gates import Gate, judge
 from ml.offpolicy import MIN_PROPENSITY, Logged
 from policies.knowledge import Ranking
 from policies.vocabulary import Workload
-from service.releases import load
+from service.releasing.releases import load
 from service.store import uses
 
 Unit = tuple[str, str]

@@ -11,9 +11,9 @@ from sqlalchemy import Engine
 
 from service.jobs.retention import retain
 from service.jobs.run import Steps
-from service.quarantines import end_overdue
-from service.renewal import renew
-from service.rollouts import CRASH_GRACE, guard
+from service.releasing.quarantines import end_overdue
+from service.releasing.renewal import renew
+from service.releasing.rollouts import CRASH_GRACE, guard
 from service.settings import Settings
 
 

@@ -27,8 +27,8 @@ from policies.vocabulary import Workload
 from service.jobs.gate import gate
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
-from service.release_content import pack_rankings
-from service.revisions import recommend as put_up_for_review
+from service.releasing.release_content import pack_rankings
+from service.releasing.revisions import recommend as put_up_for_review
 from service.store import models, reports
 
 KEPT_ARMS = 12

@@ -29,7 +29,7 @@ from policies import catalog
 from policies.fingerprint import fingerprint
 from policies.report import parse_report
 from service.app import create_app
-from service.releases import load
+from service.releasing.releases import load
 from service.settings import Settings
 from service.store import schema
 from service.store.engine import make_engine

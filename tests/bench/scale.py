@@ -25,13 +25,13 @@ from policies.arm import ModelSpec
 from policies.document import parse_document
 from policies.fingerprint import fingerprint
 from policies.report import parse_report
-from service.decision_body import decision_body
-from service.decision_file import DecisionFile, DecisionFileWriter
-from service.local_copy import LocalCopy
-from service.release_content import PackedRelease, pack
+from service.deciding.decision_body import decision_body
+from service.deciding.decision_file import DecisionFile, DecisionFileWriter
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import SigningKeys
+from service.releasing.release_content import PackedRelease, pack
 from service.server import running_processes
 from service.settings import Settings
-from service.signing import SigningKeys
 from tests.bench.load import get
 from tests.bench.stage import (
     APP,

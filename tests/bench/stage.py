@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import psutil
 
-from service.local_copy import LocalCopy
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import kept_keys
 from service.server import Running
 from service.settings import Settings
-from service.signing import kept_keys
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine

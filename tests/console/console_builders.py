@@ -20,14 +20,14 @@ from policies.report import parse_report, report_id
 from policies.revision import Kind
 from policies.rollouts.rollout import Act, RolloutPlan
 from service import clock
-from service.actor import MANAGE_TOKEN
+from service.deciding.lookup import Lookup
+from service.identity.actor import MANAGE_TOKEN
 from service.jobs.run import Steps, recorded
-from service.lookup import Lookup
-from service.publishing import publish
-from service.release_content import pack_rankings
-from service.releases import load
-from service.revisions import Proposal, propose, recommend
-from service.rollouts import guard, start, steer
+from service.releasing.publishing import publish
+from service.releasing.release_content import pack_rankings
+from service.releasing.releases import load
+from service.releasing.revisions import Proposal, propose, recommend
+from service.releasing.rollouts import guard, start, steer
 from service.store import reports, tallies
 from service.store.partitions import day_of
 from service.store.tables import ObservationRow, RoundRow

@@ -16,11 +16,11 @@ from sqlmodel import Session
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
 from policies.rollouts.rollout import Act, Measure
-from service.actor import Actor, Role
 from service.console import revisions as revision_pages
-from service.quarantines import put_in_force
-from service.revisions import Proposal, save
-from service.rollouts import steer
+from service.identity.actor import Actor, Role
+from service.releasing.quarantines import put_in_force
+from service.releasing.revisions import Proposal, save
+from service.releasing.rollouts import steer
 from service.store.releases import NewRelease, add_release, keep_content
 from service.store.tables import RevisionRow, RolloutRow
 from tests.console.test_console_pages import HOSTILE, elements

@@ -135,6 +135,6 @@ def test_the_cache_stands_in_front_of_the_service_of_the_containers() -> None:
     config = text("deploy/nginx.conf")
     assert re.search(r"upstream nnfleet \{\s*server service:8080;", config)
     assert config.count("{") == config.count("}") + config.count("${") - len(re.findall(r"\$\{\w+\}", config))
-    stale_s = int(re.search(r"stale-if-error=(\d+)", text("service/answer.py"))[1])  # type: ignore[index]
+    stale_s = int(re.search(r"stale-if-error=(\d+)", text("service/deciding/answer.py"))[1])  # type: ignore[index]
     inactive_d = int(re.search(r"inactive=(\d+)d", config)[1])  # type: ignore[index]
     assert inactive_d * 86_400 > stale_s

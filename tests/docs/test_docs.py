@@ -18,10 +18,10 @@ import typer.main
 import service
 from policies import report
 from policies.errors import NnfleetError
-from service.access import ACCESS
 from service.api import bodies, problems
 from service.app import create_app
 from service.cli.app import app as cli
+from service.identity.access import ACCESS
 from service.intake import batch, encodings
 from service.settings import Settings
 from tests.docs.markdown import ROOT, code_blocks, documents, links, rows, section, text

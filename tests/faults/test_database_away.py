@@ -19,10 +19,10 @@ from builders import make_model_json, make_report
 
 from nnfleet_client.seal import Seal
 from policies.report import report_id
-from service.local_copy import LocalCopy
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import HEADER, kept_keys
 from service.server import WebServer, running_processes
 from service.settings import Settings
-from service.signing import HEADER, kept_keys
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine

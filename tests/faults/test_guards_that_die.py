@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service import clock
-from service.rollouts import guard
+from service.releasing.rollouts import guard
 from service.settings import Settings, child_environment
 from service.store import audit, releases, rollouts
 
@@ -26,7 +26,7 @@ SHARES = tuple(range(500, 9_000, 500))
 # A guard that looks for ever, as a worker does, only faster.
 GUARD = """
 from service import clock
-from service.rollouts import guard
+from service.releasing.rollouts import guard
 from service.settings import Settings
 from service.store.engine import make_engine
 engine = make_engine(Settings.from_environment())

@@ -12,7 +12,7 @@ from operating import Operator
 from sqlalchemy import Engine
 
 from service import clock
-from service.publishing import publish
+from service.releasing.publishing import publish
 from service.server import running_server
 from service.settings import Settings
 

@@ -23,10 +23,10 @@ from sqlmodel import Session
 
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
+from service.deciding.signing import SigningKeys
 from service.jobs.recommend import look
 from service.server import running_server
 from service.settings import Settings
-from service.signing import SigningKeys
 from service.store.reports import report_body
 
 pytestmark = pytest.mark.slow

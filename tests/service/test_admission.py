@@ -14,10 +14,10 @@ from sqlmodel import Session
 
 from policies.report import report_id
 from service import clock
-from service.access import Scope
 from service.app import create_app
+from service.identity.access import Scope
+from service.identity.keyring import NewKey, create
 from service.intake.admission import Overloaded, Quota, QuotaExceeded, Slots
-from service.keyring import NewKey, create
 from service.settings import Settings
 
 

@@ -11,8 +11,8 @@ from operating import Operator
 from sqlalchemy import Engine
 
 from policies.report import report_id
-from service.past_releases import KEPT, PastReleases
-from service.releases import load
+from service.releasing.past_releases import KEPT, PastReleases
+from service.releasing.releases import load
 
 NPU = "int8.tflite.nnapi.google-edgetpu"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.decision_file import MAGIC, DecisionFile, DecisionFileWriter, UnreadableFile
+from service.deciding.decision_file import MAGIC, DecisionFile, DecisionFileWriter, UnreadableFile
 
 REPORT = "ab" * 32
 

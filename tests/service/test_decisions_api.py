@@ -15,11 +15,11 @@ from sqlalchemy import Engine
 from werkzeug.test import Client
 
 from policies.report import report_id
-from service import lookup as lookups
-from service.answer import CACHE_CONTROL
-from service.fast_lane import FastLane
-from service.lookup import Lookup
-from service.releases import ReleaseWatcher, load
+from service.deciding import lookup as lookups
+from service.deciding.answer import CACHE_CONTROL
+from service.deciding.fast_lane import FastLane
+from service.deciding.lookup import Lookup
+from service.releasing.releases import ReleaseWatcher, load
 from service.settings import Settings
 
 PATH = f"/v1/decisions/camera/{report_id(make_report())}"

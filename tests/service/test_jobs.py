@@ -23,7 +23,7 @@ from service import clock
 from service.jobs.recommend import learn, look
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
-from service.releases import load
+from service.releasing.releases import load
 from service.store import revisions
 
 pytestmark = pytest.mark.usefixtures("known_report")

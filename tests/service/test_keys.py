@@ -17,11 +17,11 @@ from sqlmodel import Session
 from typer.testing import CliRunner
 
 from service import clock
-from service.access import ACCESS, READING_PAGES, Access, Scope, access_of
-from service.actor import Role
 from service.app import create_app
 from service.cli.app import app as cli
-from service.keyring import KeyRing, NewKey, create, revoke
+from service.identity.access import ACCESS, READING_PAGES, Access, Scope, access_of
+from service.identity.actor import Role
+from service.identity.keyring import KeyRing, NewKey, create, revoke
 from service.settings import Settings
 from service.store.tables import ApiKeyRow
 

@@ -13,8 +13,8 @@ from sqlalchemy import Engine
 
 from service import clock
 from service.app import create_app
-from service.publishing import publish
-from service.releases import load
+from service.releasing.publishing import publish
+from service.releasing.releases import load
 from service.settings import Settings
 
 MODEL, POLICY, RELEASES = "/v1/models/camera/segmentation", "/v1/policies/camera", "/v1/releases"

@@ -13,7 +13,7 @@ from werkzeug.exceptions import TooManyRequests
 
 from policies.assign import bucket, choose
 from service.app import create_app
-from service.releases import load
+from service.releasing.releases import load
 from service.settings import Settings
 
 FLAGS = "/ofrep/v1/evaluate/flags"

@@ -13,13 +13,13 @@ from operating import Operator
 from sqlalchemy import Engine
 
 from policies.report import report_id
-from service.local_copy import LocalCopy
-from service.lookup import Lookup
-from service.precompute import precompute
-from service.release_content import PackedRelease, ReleaseContent
-from service.releases import ReleaseWatcher, load
+from service.deciding.local_copy import LocalCopy
+from service.deciding.lookup import Lookup
+from service.deciding.precompute import precompute
+from service.deciding.signing import SigningKeys
+from service.releasing.release_content import PackedRelease, ReleaseContent
+from service.releasing.releases import ReleaseWatcher, load
 from service.settings import Settings
-from service.signing import SigningKeys
 
 KEYS = SigningKeys.generate()
 

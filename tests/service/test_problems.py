@@ -9,9 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from policies.errors import NnfleetError
-from service.access import ACCESS, OPEN
 from service.api.problems import problem_of
 from service.app import create_app
+from service.identity.access import ACCESS, OPEN
 from service.settings import Settings
 
 _GROUPS = {"error", "invalid-input", "unknown", "conflict", "forbidden"}

@@ -18,10 +18,10 @@ from sqlalchemy import Engine, text
 from sqlmodel import Session
 
 from service import clock
-from service.lookup import Lookup
-from service.publishing import publish
-from service.release_content import PackedRelease, ReleaseContent
-from service.releases import ReleaseWatcher, load
+from service.deciding.lookup import Lookup
+from service.releasing.publishing import publish
+from service.releasing.release_content import PackedRelease, ReleaseContent
+from service.releasing.releases import ReleaseWatcher, load
 from service.settings import Settings
 from service.store import releases
 from service.store.releases import NewRelease
@@ -66,7 +66,7 @@ def test_a_worker_that_loads_its_first_release_keeps_a_newer_one_it_heard_of_mea
         lookup.swap(newest)
         return content
 
-    monkeypatch.setattr("service.lookup.load", slow_load)
+    monkeypatch.setattr("service.deciding.lookup.load", slow_load)
     assert json.loads(lookup.answer("camera", known_report).body)["release"] == 2
     assert lookup.release == 2
 

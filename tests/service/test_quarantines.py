@@ -13,13 +13,13 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service import clock
-from service.access import Scope
-from service.actor import Role
+from service.identity.access import Scope
+from service.identity.actor import Role
+from service.identity.keyring import NewKey, create
 from service.jobs.jobs import BY_NAME
 from service.jobs.run import figures_of
-from service.keyring import NewKey, create
-from service.publishing import publish
-from service.releases import load
+from service.releasing.publishing import publish
+from service.releasing.releases import load
 from service.settings import Settings
 
 NPU = "int8.tflite.nnapi.google-edgetpu"

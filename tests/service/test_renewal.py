@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service import clock
-from service.releases import load
-from service.renewal import renew
+from service.releasing.releases import load
+from service.releasing.renewal import renew
 from service.store import releases
 
 

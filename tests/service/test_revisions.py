@@ -14,11 +14,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
 from service import clock
-from service.access import Scope
-from service.actor import Role
-from service.keyring import NewKey, create
-from service.releases import load
-from service.revisions import recommend
+from service.identity.access import Scope
+from service.identity.actor import Role
+from service.identity.keyring import NewKey, create
+from service.releasing.releases import load
+from service.releasing.revisions import recommend
 
 POLICY = "/v1/policies/camera"
 
@@ -236,7 +236,7 @@ def test_going_back_is_one_action_and_stays_undone(operator: Operator, engine: E
 def test_a_recommendation_waits_for_a_review_where_there_are_several_users(
     engine: Engine, operator: Operator, client: FlaskClient
 ) -> None:
-    from service.release_content import pack_rankings
+    from service.releasing.release_content import pack_rankings
 
     def learn(stack: str) -> None:
         with Session(engine) as session, session.begin():

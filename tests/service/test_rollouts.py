@@ -18,10 +18,11 @@ from typer.testing import CliRunner
 from policies.assign import choose
 from policies.rollouts.rollout import Act
 from policies.rollouts.staging import parted
-from service import clock, rollouts
+from service import clock
 from service.cli.app import app as cli
-from service.releases import load
-from service.rollouts import guard
+from service.releasing import rollouts
+from service.releasing.releases import load
+from service.releasing.rollouts import guard
 from service.settings import Settings
 
 MODEL = "/v1/models/camera/segmentation"

@@ -17,8 +17,8 @@ from nnfleet_client.seal import Seal
 from policies.errors import NotKnown
 from service.app import create_app
 from service.cli import main
+from service.deciding.signing import HEADER, SigningKeys, UnreadableKeys, kept_keys
 from service.settings import Settings
-from service.signing import HEADER, SigningKeys, UnreadableKeys, kept_keys
 
 REPORT = "ab" * 32
 BODY = b'{"schema":1}'

@@ -23,7 +23,7 @@ from service.cli.demo.play import Scene
 from service.cli.demo.rounds import handsets, run_round
 from service.cli.demo.runner import PhoneRunner, PhoneSession
 from service.cli.demo.stage import Operator
-from service.rollouts import guard
+from service.releasing.rollouts import guard
 
 SLOWER: Final = 1.3
 """What the candidate's files cost on the one SoC; on all others they cost what the old ones do."""

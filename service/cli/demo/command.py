@@ -23,9 +23,9 @@ from service.cli.demo.report import write_report
 from service.cli.demo.screen import Screen, print_verdict
 from service.cli.demo.timeline import print_look, print_outcome
 from service.cli.serve import wait_for_interrupt
+from service.deciding.signing import SigningKeys, kept_keys
 from service.server import running_server
 from service.settings import Settings
-from service.signing import SigningKeys, kept_keys
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine

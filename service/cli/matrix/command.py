@@ -16,7 +16,7 @@ from ml.matrix import Grid, busiest, device_name, matrix
 from policies.fingerprint import Fingerprint
 from policies.vocabulary import Workload
 from service.jobs.rollup import rollups
-from service.releases import load
+from service.releasing.releases import load
 from service.settings import Settings, state_folder
 from service.store import reports, schema
 from service.store.embedded import database

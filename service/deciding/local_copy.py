@@ -1,7 +1,7 @@
 """What a host keeps of the live release in a folder, so that lookups outlive the database and a restart.
 
 release.nnfleet      the newest release that a worker of this host has seen
-decisions.nnfleet    decisions ready to be sent (`service.decision_file`)
+decisions.nnfleet    decisions ready to be sent (`service.deciding.decision_file`)
 asked.log            who asked for a decision that was not ready, a line each; asked.taken: those being worked on
 """
 
@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import structlog
 
-from service.decision_file import DecisionFile, UnreadableFile
-from service.release_content import PackedRelease, ReleaseContent
+from service.deciding.decision_file import DecisionFile, UnreadableFile
+from service.releasing.release_content import PackedRelease, ReleaseContent
 
 log = structlog.get_logger(__name__)
 

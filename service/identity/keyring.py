@@ -14,8 +14,8 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from policies.errors import InvalidField
-from service.access import Scope
-from service.actor import MANAGE_TOKEN, Actor, Role
+from service.identity.access import Scope
+from service.identity.actor import MANAGE_TOKEN, Actor, Role
 from service.store import audit, keys
 from service.store.tables import ApiKeyRow
 

@@ -13,8 +13,8 @@ from policies.evaluation import Evaluated, evaluate_model, flag_key
 from policies.fingerprint import Fingerprint
 from policies.flag_evaluation import Caller, evaluate_flag
 from policies.flags import Flag
-from service.explained import explained
-from service.release_content import ReleaseContent
+from service.deciding.explained import explained
+from service.releasing.release_content import ReleaseContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from policies.errors import UnknownApp
 from policies.fingerprint import Fingerprint
 from policies.rollouts.staging import staged
 from policies.wire import encoded, expires_at, to_wire
-from service.decision_file import SignedBody
-from service.release_content import ReleaseContent
-from service.signing import SigningKeys
+from service.deciding.decision_file import SignedBody
+from service.deciding.signing import SigningKeys
+from service.releasing.release_content import ReleaseContent
 
 
 def decision(content: ReleaseContent, app: str, facts: Fingerprint) -> Decision:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from policies.errors import NotAllowed
-from service.actor import Role
+from service.identity.actor import Role
 
 
 class Scope(StrEnum):

@@ -18,9 +18,9 @@ from policies.errors import UnknownRelease
 from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.revision import Kind, State, Step
-from service.actor import MANAGE_TOKEN
-from service.release_content import pack, readable, unpack_rankings
-from service.revisions import advance, go_live, return_to
+from service.identity.actor import MANAGE_TOKEN
+from service.releasing.release_content import pack, readable, unpack_rankings
+from service.releasing.revisions import advance, go_live, return_to
 from service.store import audit, releases, revisions, rollouts
 from service.store.keys import one_user
 from service.store.releases import NewRelease

@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import Engine
 
 from policies.errors import UnknownRelease
-from service.release_content import ReleaseContent
-from service.releases import load
+from service.releasing.release_content import ReleaseContent
+from service.releasing.releases import load
 
 KEPT: Final = 2
 """Parsed releases a worker remembers: whoever compares, compares two."""

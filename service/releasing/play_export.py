@@ -13,8 +13,8 @@ from policies.explaining.explain import Explanation
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.play.groups import Chip, Files, Phones, PlayGroups, play_groups
 from policies.report import parse_report
-from service.explained import explained
-from service.release_content import ReleaseContent
+from service.deciding.explained import explained
+from service.releasing.release_content import ReleaseContent
 from service.store import reports
 
 MAX_CLASSES: Final = 2_000

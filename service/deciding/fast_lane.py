@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from service.answer import not_modified
-from service.lookup import Lookup
+from service.deciding.answer import not_modified
+from service.deciding.lookup import Lookup
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -21,13 +21,13 @@ from policies.errors import NnfleetError
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
 from service import logs
-from service.decision_body import signed_body
-from service.decision_file import DecisionFile, DecisionFileWriter
-from service.local_copy import LocalCopy
-from service.release_content import PackedRelease, ReleaseContent
-from service.releases import ReleaseWatcher
+from service.deciding.decision_body import signed_body
+from service.deciding.decision_file import DecisionFile, DecisionFileWriter
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import SigningKeys
+from service.releasing.release_content import PackedRelease, ReleaseContent
+from service.releasing.releases import ReleaseWatcher
 from service.settings import Settings
-from service.signing import SigningKeys
 from service.store import reports
 from service.store.engine import make_engine
 

@@ -14,13 +14,13 @@ from sqlmodel import Session
 from policies.errors import UnknownApp, UnknownRelease, UnknownReport
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
-from service.answer import Answer, answer_of
-from service.decision_body import signed_body
-from service.decision_file import DecisionFile
-from service.local_copy import LocalCopy
-from service.release_content import ReleaseContent
-from service.releases import load
-from service.signing import SigningKeys
+from service.deciding.answer import Answer, answer_of
+from service.deciding.decision_body import signed_body
+from service.deciding.decision_file import DecisionFile
+from service.deciding.local_copy import LocalCopy
+from service.deciding.signing import SigningKeys
+from service.releasing.release_content import ReleaseContent
+from service.releasing.releases import load
 from service.store import reports
 
 OVERHEAD_BYTES: Final = 1_200

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from service.actor import GUARD
-from service.publishing import republish
-from service.releases import load
+from service.identity.actor import GUARD
+from service.releasing.publishing import republish
+from service.releasing.releases import load
 
 OVER: Final = 0.5
 """Share of the shortest validity after which a release is renewed: phones then have as long again to ask."""

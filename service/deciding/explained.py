@@ -8,7 +8,7 @@ from policies.errors import UnknownApp, UnknownModel
 from policies.explaining.explain import Explanation, explain
 from policies.explaining.explain_trial import in_trial
 from policies.fingerprint import Fingerprint
-from service.release_content import ReleaseContent, Staged
+from service.releasing.release_content import ReleaseContent, Staged
 
 
 def explained(

@@ -17,9 +17,9 @@ from policies.revision import Kind
 from policies.revision import Step as RevisionStep
 from policies.rollouts.guardrails import Judgement, judge
 from policies.rollouts.rollout import Act, RolloutPlan, State, after
-from service.actor import GUARD
-from service.publishing import in_force, next_content, numbers_of, quarantines_of, release, return_content
-from service.revisions import go_live
+from service.identity.actor import GUARD
+from service.releasing.publishing import in_force, next_content, numbers_of, quarantines_of, release, return_content
+from service.releasing.revisions import go_live
 from service.store import audit, releases, revisions, rollouts
 from service.store.models import all_models
 from service.store.releases import NewRelease

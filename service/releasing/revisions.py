@@ -12,7 +12,7 @@ from sqlmodel import Session
 from policies.difference import difference
 from policies.errors import BaseRequired, EditConflict, WrongState
 from policies.revision import ACCEPTED, Kind, State, Step, after, check_approver
-from service.actor import LEARNER, Actor
+from service.identity.actor import LEARNER, Actor
 from service.store import audit, releases, revisions
 from service.store.keys import one_user
 from service.store.tables import RevisionRow

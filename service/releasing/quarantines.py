@@ -12,9 +12,9 @@ from sqlmodel import Session
 from policies.errors import InvalidField, UnknownRevision
 from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
-from service.actor import GUARD, Actor
-from service.publishing import republish
-from service.revisions import Proposal, advance, propose, save
+from service.identity.actor import GUARD, Actor
+from service.releasing.publishing import republish
+from service.releasing.revisions import Proposal, advance, propose, save
 from service.store import audit, releases, revisions
 from service.store.tables import RevisionRow
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from service.release_content import PackedRelease, ReleaseContent
+from service.releasing.release_content import PackedRelease, ReleaseContent
 from service.settings import Settings
 from service.store import releases
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from service.signing import HEADER
+from service.deciding.signing import HEADER
 
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=86400, stale-if-error=604800"
 

@@ -1,0 +1,1 @@
+"""From a change that somebody wants to the release that phones are served."""
