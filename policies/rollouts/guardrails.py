@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from policies.rollouts.intervals import CONFIDENCE, Interval, interval_of_rates, interval_of_shift
 from policies.rollouts.rollout import Act, Limit, Measure, RolloutPlan, State
 from policies.rollouts.sequential import (
     LEAST_NOISE,
@@ -54,7 +55,9 @@ class Stratum:
 class Reading:
     """One guardrail: its evidence (passes `1 / α` where it stops), the worst cohort, the estimates there and over all.
 
-    `doubtful`: over all, the estimate is clearly over `limit.go`.
+    `interval` is that of `ratio`, over all; `candidate_n` and `control_n` are what either side has of what is counted:
+    starts for crashes, for levels batches that tell the level, and batches of windows else. `doubtful`: over all, the
+    estimate is clearly over `limit.go`.
     """
 
     measure: Measure
@@ -63,6 +66,9 @@ class Reading:
     cohort: str
     cohort_ratio: float
     ratio: float
+    interval: Interval
+    candidate_n: int
+    control_n: int
     limit: Limit
     doubtful: bool
 
@@ -72,7 +78,7 @@ class Reading:
         return self.log_evidence >= self.log_needed
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; evidence as a factor of ten."""
+        """Plain values; evidence as a factor of ten, None for a bound that nothing is known of."""
         return {
             "measure": self.measure,
             "evidence_log10": round(self.log_evidence / math.log(10), 2),
@@ -80,6 +86,10 @@ class Reading:
             "cohort": self.cohort,
             "cohort_ratio": round(self.cohort_ratio, 3),
             "ratio": round(self.ratio, 3),
+            "low": round(self.interval.low, 3) if self.interval.low > 0 else None,
+            "high": round(self.interval.high, 3) if math.isfinite(self.interval.high) else None,
+            "candidate_n": self.candidate_n,
+            "control_n": self.control_n,
             "stop_over": self.limit.stop,
             "breached": self.breached,
         }
@@ -100,6 +110,7 @@ class Judgement:
             "act": self.act,
             "because": self.because,
             "candidate_windows": self.candidate_windows,
+            "confidence": CONFIDENCE,
             "readings": [reading.to_json() for reading in self.readings],
         }
 
@@ -167,9 +178,18 @@ def _reading(
     found = [(name, weight, *_measured(measure, members, limit, noise)) for name, weight, members in groups]
     evidence = log_mean([log_e for _, _, log_e, _ in found], [weight for _, weight, _, _ in found])
     cohort, _, _, cohort_ratio = max(found, key=lambda row: row[2] + math.log(row[1]))
-    needed = math.log(len(Measure) / plan.false_stop_rate)
-    doubtful = _doubtful(measure, strata, limit.go)
-    return Reading(measure, evidence, needed, cohort, cohort_ratio, found[0][3], limit, doubtful)
+    return Reading(
+        measure,
+        evidence,
+        math.log(len(Measure) / plan.false_stop_rate),
+        cohort,
+        cohort_ratio,
+        found[0][3],
+        _interval(measure, strata),
+        *_sizes(measure, strata),
+        limit,
+        _doubtful(measure, strata, limit.go),
+    )
 
 
 def _grouped(strata: Iterable[Stratum], fact: str) -> dict[str, list[Stratum]]:
@@ -198,6 +218,22 @@ def _doubtful(measure: Measure, strata: Sequence[Stratum], ratio: float) -> bool
     if measure in _LEVELS:
         return shift_doubtful(shift(_levels(measure, strata)), math.log(ratio))
     return failures_doubtful([_failures(measure, stratum) for stratum in strata], ratio)
+
+
+def _interval(measure: Measure, strata: Sequence[Stratum]) -> Interval:
+    if measure in _LEVELS:
+        return interval_of_shift(shift(_levels(measure, strata)))
+    return interval_of_rates([_failures(measure, stratum) for stratum in strata])
+
+
+def _sizes(measure: Measure, strata: Sequence[Stratum]) -> tuple[int, int]:
+    """(what the candidate has, what the control has) of what the measure counts, where both have some."""
+    if measure in _LEVELS:
+        sizes = [(new.n, old.n) for new, old in _levels(measure, strata)]
+    else:
+        sizes = [(found.candidate, found.control) for found in (_failures(measure, stratum) for stratum in strata)]
+    both = [(new, old) for new, old in sizes if new and old]
+    return sum(new for new, _ in both), sum(old for _, old in both)
 
 
 def _levels(measure: Measure, strata: Iterable[Stratum]) -> list[tuple[Levels, Levels]]:

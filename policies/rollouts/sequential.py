@@ -68,14 +68,14 @@ class Shift:
     noise: float = 0.0
 
 
-def log_e_of_failures(strata: Iterable[Failures], tolerated: float) -> float:
+def log_e_of_failures(strata: Iterable[Failures], tolerated: float, bets: Sequence[float] = BETS) -> float:
     """Log evidence that the candidate fails over `tolerated` times as often as the control."""
-    logs = [0.0] * len(BETS)
+    logs = [0.0] * len(bets)
     for stratum in strata:
         if stratum.candidate and stratum.control:
-            for place, bet in enumerate(BETS):
+            for place, bet in enumerate(bets):
                 logs[place] += _bet(stratum, tolerated, bet)
-    return log_mean(logs, [1 / len(BETS)] * len(BETS))
+    return log_mean(logs, [1 / len(bets)] * len(bets))
 
 
 def _bet(stratum: Failures, tolerated: float, bet: float) -> float:
@@ -87,14 +87,17 @@ def _bet(stratum: Failures, tolerated: float, bet: float) -> float:
 
 
 def rate_ratio(strata: Iterable[Failures]) -> float:
-    """How many times as often the candidate fails, half a failure added to either side: finite from the start."""
-    seen, expected = 0.5, 0.5
+    """How many times as often the candidate fails: Mantel and Haenszel's estimate, pulled to 1 by a half on either side.
+
+    A failure weighs as much as the other side's share of its stratum (Journal of the National Cancer Institute 22, 1959).
+    """
+    candidate, control = 0.5, 0.5
     for stratum in strata:
         if stratum.candidate and stratum.control:
-            failed = stratum.candidate_failed + stratum.control_failed
-            seen += stratum.candidate_failed
-            expected += failed * stratum.candidate / (stratum.candidate + stratum.control)
-    return seen / expected
+            both = stratum.candidate + stratum.control
+            candidate += stratum.candidate_failed * stratum.control / both
+            control += stratum.control_failed * stratum.candidate / both
+    return candidate / control
 
 
 def failures_doubtful(strata: Iterable[Failures], ratio: float) -> bool:

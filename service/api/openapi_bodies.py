@@ -129,7 +129,16 @@ _FLAGS: Final[Schema] = {
     "required": ["flags"],
     "properties": {"flags": {"type": "array", "items": {"anyOf": [ref("Evaluation"), ref("OfrepFailure")]}}},
 }
+_ROLLOUTS: Final[Schema] = {
+    "type": "object",
+    "required": ["rollouts"],
+    "properties": {"rollouts": {"type": "array", "items": ref("Rollout")}},
+}
 CONTENT_TYPES: Final[dict[Route, tuple[str, Schema]]] = {
+    ("GET", "/v1/rollouts"): ("application/json", _ROLLOUTS),
+    ("GET", "/v1/rollouts/<int:number>"): ("application/json", ref("Rollout")),
+    ("POST", "/v1/rollouts"): ("application/json", ref("Rollout")),
+    ("POST", "/v1/rollouts/<int:number>/<act>"): ("application/json", ref("Rollout")),
     ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): ("application/xml", {"type": "string"}),
     ("POST", "/ofrep/v1/evaluate/flags"): ("application/json", _FLAGS),
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): ("application/json", ref("Evaluation")),

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from policies.observation import Observation
+from service.api.openapi_rollout import ROLLOUT
 
 Schema = dict[str, Any]
 REF: Final = "#/components/schemas/{model}"
@@ -60,7 +61,7 @@ def components(models: list[type[BaseModel]]) -> dict[str, Schema]:
     """Schemas by name: of these types and what they are made of, of observations, problems and flags."""
     _, found = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     _, observed = msgspec.json.schema_components([Observation], ref_template="#/components/schemas/{name}")
-    made = {"Problem": PROBLEM, "OfrepFailure": OFREP_FAILURE, "Evaluation": EVALUATION}
+    made = {"Problem": PROBLEM, "OfrepFailure": OFREP_FAILURE, "Evaluation": EVALUATION, "Rollout": ROLLOUT}
     return {**found.get("$defs", {}), **observed, **made}
 
 

@@ -13,6 +13,7 @@ from policies.evaluation import Evaluated, evaluate_model, flag_key
 from policies.fingerprint import Fingerprint
 from policies.flag_evaluation import Caller, evaluate_flag
 from policies.flags import Flag
+from policies.rollouts.staged_flags import evaluate_staged
 from service.deciding.explained import explained
 from service.releasing.release_content import ReleaseContent
 
@@ -73,15 +74,22 @@ class Evaluator:
 
     def evaluate(self, found: Flagged) -> Evaluated:
         """The flag; raises what is wrong with the phone where a model needs it, or TargetingKeyMissing."""
-        number = self._content.number
         if isinstance(found, PlainFlag):
-            return evaluate_flag(found.app, found.name, found.flag, self._caller, number)
+            return self._plain(found)
         if self._phone is None:
             raise InvalidField("report_id: name a stored report, or send one as report", field="report_id")
         if isinstance(self._phone, NnfleetError):
             raise self._phone
         [made] = explained(self._phone, self._content, found.app, found.name, self._moment)
-        return evaluate_model(made, number)
+        return evaluate_model(made, self._content.number)
+
+    def _plain(self, found: PlainFlag) -> Evaluated:
+        stage, number = self._content.staged, self._content.number
+        if stage is None:
+            return evaluate_flag(found.app, found.name, found.flag, self._caller, number)
+        stated = stage.candidate.flags.get(found.app)
+        candidate = stated.flags.get(found.name) if stated else None
+        return evaluate_staged(found.app, found.name, found.flag, candidate, stage.share_bp, self._caller, number)
 
     @cached_property
     def _caller(self) -> Caller:

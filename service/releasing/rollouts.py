@@ -106,6 +106,9 @@ def _act(session: Session, row: RolloutRow, judged: Judgement, now: datetime) ->
         return
     row.state = after(State(row.state), judged.act)
     _ACTIONS[judged.act](session, row, judged, now)
+    # What it was done on stays with it: the judgement of the rollout is that of the last look only.
+    *before, last = row.timeline
+    row.timeline = [*before, last | {"readings": row.judgement["readings"]}]
 
 
 def _advance(session: Session, row: RolloutRow, judged: Judgement, now: datetime) -> None:

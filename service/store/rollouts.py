@@ -69,7 +69,11 @@ def refuse_where_one_is_active(session: Session) -> None:
     """Raise RolloutActive where a rollout holds what devices see."""
     row = active(session)
     if row is not None:
-        raise RolloutActive(f"rollout {row.number} is {row.state}: let it end, or abort it", field="rollout")
+        raise RolloutActive(
+            f"rollout {row.number} is {row.state}: let it end, or abort it. A release holds one candidate, so that there is "
+            "one rollout at a time, for all apps",
+            field="rollout",
+        )
 
 
 def rollout(session: Session, number: int) -> RolloutRow:

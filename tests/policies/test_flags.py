@@ -16,6 +16,7 @@ from policies.errors import ConditionError, InvalidField, TargetingKeyMissing
 from policies.evaluation import Evaluated, Reason
 from policies.flag_evaluation import Caller, evaluate_flag
 from policies.flags import FlagDocument
+from policies.rollouts.staged_flags import evaluate_staged
 from policies.validation import validated
 
 GERMANS = {"id": "germans", "when": "request.country == 'DE'", "variant": "on"}
@@ -165,3 +166,28 @@ def test_a_condition_is_refused_with_line_and_column_and_the_nearest_name() -> N
 def test_rules_cannot_ask_about_a_model_or_an_arm() -> None:
     with pytest.raises(ConditionError, match="arm"):
         stated(rules=[GERMANS | {"when": "arm.delegate == 'nnapi'"}])
+
+
+def in_rollout(unit: str | None, share_bp: int, candidate: FlagDocument | None) -> Evaluated:
+    caller = Caller(None, Moment(unit_id=unit))
+    flag = candidate.flags["night"] if candidate else None
+    return evaluate_staged("camera", "night", stated().flags["night"], flag, share_bp, caller, release=7)
+
+
+@given(_UNITS, st.integers(0, 10_000), st.integers(0, 10_000))
+def test_in_a_rollout_a_raised_share_keeps_whoever_has_the_candidates_flag(unit: str, one: int, other: int) -> None:
+    newer = stated(default_variant="on")
+    few, many = (in_rollout(unit, share_bp, newer) for share_bp in sorted((one, other)))
+    assert (few.value, few.metadata.get("side")) in {(True, "candidate"), (False, None)}
+    assert many.value or not few.value
+
+
+def test_in_a_rollout_who_names_no_unit_and_what_only_one_side_has_stays_as_it_was() -> None:
+    newer = stated(default_variant="on")
+    assert in_rollout("a", 10_000, newer).value is True
+    for unchanged in (
+        in_rollout(None, 10_000, newer),
+        in_rollout("a", 10_000, None),
+        in_rollout("a", 10_000, stated()),
+    ):
+        assert (unchanged.value, "side" in unchanged.metadata) == (False, False)

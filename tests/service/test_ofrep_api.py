@@ -293,3 +293,22 @@ def test_in_a_rollout_a_unit_gets_what_its_document_gives_it(
         assert told["metadata"]["propensity"] == 0.5
         sides.add(told["metadata"].get("side"))
     assert sides == {None, "candidate"}
+
+
+def test_in_a_rollout_a_share_of_units_gets_the_new_plain_flag_until_it_is_aborted(
+    client: FlaskClient, operator: Operator, engine: Engine
+) -> None:
+    state(operator, night=NIGHT, day=NIGHT)
+    operator.publish()
+    state(operator, night=NIGHT | {"default_variant": "on"}, day=NIGHT, dusk=NIGHT)
+    steps = [{"share_bp": 5_000, "min_minutes": 0, "min_windows": 1}]
+    assert operator.send("POST", "/v1/rollouts", {"note": "night for all", "steps": steps}).status_code == 201
+    _follow(client, engine)
+    seen = [evaluate(client, "camera.night", targetingKey=unit).get_json() for unit in "abcdefgh"]
+    assert {(told["variant"], told["metadata"].get("side")) for told in seen} == {("on", "candidate"), ("off", None)}
+    assert evaluate(client, "camera.night").get_json()["variant"] == "off"
+    assert "side" not in evaluate(client, "camera.day", targetingKey="a").get_json()["metadata"]
+    assert evaluate(client, "camera.dusk", targetingKey="a").status_code == 404
+    operator.send("POST", "/v1/rollouts/1/abort", {"note": "seen enough"})
+    _follow(client, engine)
+    assert {evaluate(client, "camera.night", targetingKey=unit).get_json()["variant"] for unit in "abcdefgh"} == {"off"}

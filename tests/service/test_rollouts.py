@@ -128,6 +128,7 @@ def test_a_good_candidate_walks_through_its_steps_and_becomes_the_release(
         "rollout-succeeded",
     ]
     assert [event.get("share_bp") for event in found["timeline"]] == [1_000, 5_000, None]
+    assert ["readings" in event for event in found["timeline"]] == [False, True, True]
     assert guard(engine, now) is None
     states = operator.send("GET", "/v1/revisions?kind=model").get_json()["revisions"]
     assert [row["state"] for row in states] == ["live", "replaced"]
@@ -158,6 +159,10 @@ def test_a_slow_candidate_is_stopped_and_does_not_come_back(
     assert "p90-latency is 1.4" in found["timeline"][-1]["because"]
     breached = [reading["measure"] for reading in found["judgement"]["readings"] if reading["breached"]]
     assert breached == ["p90-latency"]
+    [reading] = [found for found in found["timeline"][-1]["readings"] if found["breached"]]
+    assert reading["ratio"] == pytest.approx(1.4, abs=0.05)
+    assert 1 < reading["low"] < reading["ratio"] < reading["high"]
+    assert (reading["candidate_n"], reading["control_n"]) == (25, 30)
     assert (live(engine).number, live(engine).staged, sizes(live(engine))) == (3, None, {1_000})
     operator.send("POST", "/v1/releases", {"note": "something else"})
     assert sizes(live(engine)) == {1_000}
