@@ -39,31 +39,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from ml.datasets import aihub_jobs
 from ml.datasets.aihub_chips import CHIP_FACTS
-
-PRECISION_OF: Final = MappingProxyType(
-    {
-        "float": "fp32",
-        "w8a8": "int8",
-        "w8a16": "int16x8",
-        "w4a16": "int16x4",
-        "mixed": "mixed",
-        "w8a8_mixed_int16": "mixed-int16",
-        "w8a16_mixed_int16": "int16x8-mixed",
-        "mixed_with_float": "mixed-float",
-        "w8a16_mixed_fp16": "int16x8-mixed-float",
-    }
-)
-FORMAT_OF: Final = MappingProxyType(
-    {
-        "tflite": "tflite",
-        "onnx": "onnx",
-        "qnn_dlc": "dlc",
-        "qnn_context_binary": "qnn-context",
-        "precompiled_qnn_onnx": "onnx-epcontext",
-    }
-)
-"""Formats a decision chooses among. Other runtimes (language, voice) keep their own name with `-` for `_`."""
 
 SCHEMA: Final = pa.schema(
     [(name, pa.string()) for name in ("chipset", "device", "os", "world", "model", "family", "task")]
@@ -195,47 +172,41 @@ def _devices(raw: Mapping[str, Any]) -> dict[str, Device]:
 
 
 def _model_rows(wheel: Wheel, model_id: str) -> Iterator[dict[str, Any]]:
-    perf = wheel.yaml(model_id, "perf")["precisions"]
     about = wheel.yaml(model_id, "manifest", "info")
     drops = _accuracy_drops(wheel.yaml(model_id, "numerics").get("metrics", []))
-    several = len({component for content in perf.values() for component in content["components"]}) > 1
+    measured = list(aihub_jobs.components(wheel.yaml(model_id, "perf")))
+    several = len({component for _, component, _ in measured}) > 1
     constant = {
         "family": _family(model_id),
         "task": about.get("use_case", ""),
         "params": _params(about.get("technical_details") or {}),
         "is_llm": bool(about.get("model_type_llm")),
     }
-    for precision, content in perf.items():
-        for component, measured in content["components"].items():
-            model = f"{model_id}/{component}" if several else model_id
-            for (runtime, _job), jobs in _jobs(measured.get("performance_metrics") or {}).items():
-                device = min((wheel.devices[name] for name in jobs), key=lambda device: device.rank)
-                yield {
-                    "model": model,
-                    **constant,
-                    **_arm(precision, runtime),
-                    **_chip(wheel, device),
-                    **_measurement(jobs[device.name]),
-                    "accuracy_drop": drops.get((precision, runtime)),
-                    "published": len(jobs),
-                }
+    for precision, component, by_device in measured:
+        model = f"{model_id}/{component}" if several else model_id
+        for (runtime, _job), jobs in _jobs(by_device).items():
+            device = min((wheel.devices[name] for name in jobs), key=lambda device: device.rank)
+            yield {
+                "model": model,
+                **constant,
+                **_arm(precision, runtime),
+                **_chip(wheel, device),
+                **_measurement(jobs[device.name]),
+                "accuracy_drop": drops.get((precision, runtime)),
+                "published": len(jobs),
+            }
 
 
-def _jobs(by_device: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Timed jobs by (runtime, job id): the devices that name each. Token metrics without a latency are no jobs."""
-    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-    for device, by_runtime in by_device.items():
-        for runtime, job in by_runtime.items():
-            if job.get("job_status") == "Passed" and job.get("inference_time_milliseconds"):
-                found.setdefault((runtime, job["job_id"]), {})[device] = job
+def _jobs(by_device: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], dict[str, Mapping[str, Any]]]:
+    """Timed jobs by (runtime, job id): the devices that name each."""
+    found: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for device, runtime, job in aihub_jobs.timed(by_device):
+        found.setdefault((runtime, job["job_id"]), {})[device] = job
     return found
 
 
 def _arm(precision: str, runtime: str) -> dict[str, str]:
-    ours, kind = (
-        PRECISION_OF.get(precision, precision.replace("_", "-")),
-        FORMAT_OF.get(runtime, runtime.replace("_", "-")),
-    )
+    ours, kind = aihub_jobs.precision_of(precision), aihub_jobs.format_of(runtime)
     return {"arm": f"{ours}.{kind}.qnn", "precision": ours, "format": kind, "delegate": "qnn"}
 
 
@@ -258,12 +229,10 @@ def _chip(wheel: Wheel, device: Device) -> dict[str, Any]:
 
 
 def _measurement(job: Mapping[str, Any]) -> dict[str, Any]:
-    layers = job.get("layer_counts") or {}
-    total, delegated = layers.get("total") or 0, layers.get("npu") or 0
-    memory = job.get("estimated_peak_memory_range_mb") or {}
+    delegated, _, total = aihub_jobs.layers(job)
     return {
         "latency_ms": float(job["inference_time_milliseconds"]),
-        "memory_mb": memory.get("max"),
+        "memory_mb": aihub_jobs.peak_memory_mb(job),
         "delegated": delegated,
         "layers": total,
         "coverage": delegated / total if total else None,

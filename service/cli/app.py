@@ -127,6 +127,31 @@ def compare(
     run(before, after, as_json)
 
 
+@app.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Logs of benchmark_model, operator profiles, perf.yaml files.")],
+    app_name: Annotated[str, typer.Option("--app", help="The app whose model was run.")],
+    model: Annotated[str, typer.Option(help="The model.")],
+    report: Annotated[
+        Path | None, typer.Option(help="The phone's report, as JSON.", exists=True, dir_okay=False)
+    ] = None,
+    device_class: Annotated[
+        str | None, typer.Option("--class", help="The phone's class, as the fleet knows it.")
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="The file that ran, where the log does not tell by its size.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Which device of a perf.yaml is meant.")] = None,
+    data: DataFolder = None,
+    as_json: Json = False,
+) -> None:
+    """Measurements of a lab, marked as such: they fill what the fleet has not measured, and count as no phone."""
+    from service.cli.importing import Asked, import_files
+
+    well = import_files(files, Asked(app_name, model, report, device_class, variant, device, data), as_json)
+    raise typer.Exit(0 if well else 1)
+
+
 class ExportKind(StrEnum):
     """Who reads what is exported."""
 

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from ml.candidates import app_and_model, problem
 from ml.explore import Budget, Split, explore
 from ml.findings import Finding, devices_of, find
+from ml.lab_cells import filled
 from ml.limits import Limits
 from ml.recommend import Ranking as Learned
 from ml.recommend import recommend
@@ -25,6 +26,7 @@ from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
 from service.jobs.gate import gate
+from service.jobs.lab import lab_cells
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.releasing.release_content import pack_rankings
@@ -53,10 +55,12 @@ def learn(
     by_class, fingerprints = _read(engine, now, crashed_before)
     with Session(engine) as session:
         specs = models.all_models(session)
+        lab_stacks, lab_measured = lab_cells(session)
     stack_of = {f.device_class: f.driver_stack for f in fingerprints}
-    stacks = {f.driver_stack: f for f in fingerprints}
+    stacks = lab_stacks | {f.driver_stack: f for f in fingerprints}
     by_stack = regrouped(by_class, stack_of)
-    asked = problem(stacks, specs, summaries(by_stack))
+    measured = summaries(by_stack)
+    asked = problem(stacks, specs, filled(measured, lab_measured))
     # One thread: matrices are small, and threads that wait for each other beside a busy server cost more than they bring.
     with threadpool_limits(1, "blas"):
         ranked = recommend(
@@ -68,6 +72,9 @@ def learn(
     findings = _findings(by_class, fingerprints)
     figures = {
         "cells_measured": len(asked.observations),
+        "cells_from_labs": len(
+            {cell for cell, _ in lab_measured if cell not in measured or not measured[cell].measured}
+        ),
         "cells_ranked": len(asked.candidates),
         "rankings": len(ranked),
         "stacks": len(stacks),
