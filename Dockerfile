@@ -36,7 +36,8 @@ RUN --mount=type=bind,from=wheels,source=/wheels,target=/wheels \
     /tools/bin/pip --python /opt/nnfleet install --no-deps --no-index /wheels/*.whl
 
 FROM ${PYTHON} AS runtime
-RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/nnfleet nnfleet
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/nnfleet nnfleet \
+    && install --directory --owner nnfleet /var/lib/nnfleet/artifacts
 ENV PATH=/opt/nnfleet/bin:$PATH NNFLEET_HOME=/var/lib/nnfleet PYTHONUNBUFFERED=1
 WORKDIR /var/lib/nnfleet
 USER 10001

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -33,10 +33,32 @@ _TRANSFORMER_MIN_OPS: Final = 4
 """Two attention blocks: query × key and weights × value each."""
 
 
+class Input(BaseModel):
+    """An input of a file. -1 in its shape: a size that is known only when the model runs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(max_length=1024)]
+    type: Slug
+    shape: Annotated[tuple[Annotated[int, Field(ge=-1, le=2**40)], ...], Field(max_length=16)]
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether some size of it is known only when the model runs."""
+        return -1 in self.shape
+
+    def takes(self, shape: Sequence[int]) -> bool:
+        """Whether it can be given that shape."""
+        return len(shape) == len(self.shape) and all(
+            mine in {-1, size} for mine, size in zip(self.shape, shape, strict=True)
+        )
+
+
 class Variant(BaseModel):
     """One file of a model. `targets` are canonical SoC names it was built for; empty: it runs on any.
 
     `accuracy_drop` is measured against the registry's own float variant, as a share (0.01 = one point of a hundred).
+    `shape_buckets` are the shapes of its dynamic input that phones compile for ahead.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -49,6 +71,8 @@ class Variant(BaseModel):
     targets: Annotated[tuple[Slug, ...], Field(max_length=256)] = ()
     accuracy_drop: Annotated[float, Field(ge=-1, le=1)] | None = None
     graph: dict[str, Any] | None = None
+    inputs: Annotated[tuple[Input, ...], Field(max_length=1024)] = ()
+    shape_buckets: Annotated[tuple[tuple[Annotated[int, Field(ge=1, le=2**40)], ...], ...], Field(max_length=16)] = ()
 
     @field_validator("graph")
     @classmethod
@@ -56,6 +80,19 @@ class Variant(BaseModel):
         if graph is not None:
             ModelGraph.from_json(graph)
         return graph
+
+    @model_validator(mode="after")
+    def _buckets_fit(self) -> Variant:
+        """A bucket is a shape that the dynamic input can have."""
+        if not self.shape_buckets:
+            return self
+        dynamic = next((given for given in self.inputs if given.dynamic), None)
+        if dynamic is None:
+            raise ValueError("shape_buckets are for a file with an input of dynamic size")
+        for bucket in self.shape_buckets:
+            if not dynamic.takes(bucket):
+                raise ValueError(f"{list(bucket)} is no shape of {dynamic.name} {list(dynamic.shape)}")
+        return self
 
     @cached_property
     def model_graph(self) -> ModelGraph | None:

@@ -23,6 +23,8 @@ MAX_PARTITIONS: Final = 3
 def run_settings(arm: Arm, fingerprint: Fingerprint, workload: Workload, expected_ms: float | None) -> dict[str, Any]:
     """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document."""
     options = _options(arm, fingerprint, workload)
+    if arm.variant.shape_buckets:
+        options["shape_buckets"] = [list(bucket) for bucket in arm.variant.shape_buckets]
     options["compile_cache_token"] = cache_token(arm, fingerprint, options)
     run_timeout_ms = (
         UNKNOWN_TIMEOUT_MS if expected_ms is None else max(MIN_TIMEOUT_MS, round(TIMEOUT_FACTOR * expected_ms))

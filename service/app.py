@@ -6,6 +6,7 @@ from flask import Flask
 from sqlalchemy import Engine
 
 from service.api import (
+    artifacts,
     audit,
     decide,
     devices,
@@ -23,6 +24,7 @@ from service.api import (
     telemetry,
     watch,
 )
+from service.artifacts.store import open_store
 from service.console import pages
 from service.context import Services
 from service.deciding.local_copy import LocalCopy
@@ -51,10 +53,11 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         KeyRing(shared_engine, settings.manage_token),
         keys,
         local,
+        open_store(settings.artifacts) if settings.artifacts else None,
     )
     for module in (
         devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, audit, watch,
-        health, pages,
+        health, artifacts, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
     door.install(app)

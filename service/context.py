@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy import Engine
 
+from service.artifacts.store import ArtifactStore
 from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
@@ -20,7 +21,8 @@ from service.settings import Settings
 class Services:
     """Engine, settings, the live release of this worker and those before it, what takes telemetry, and API keys.
 
-    `signing_keys`, `local`: what signs decisions, and the host's copy of the release, where the settings name them.
+    `signing_keys`, `local`, `artifacts`: what signs decisions, the host's copy of the release, and what keeps files, where
+    the settings name them.
     """
 
     engine: Engine
@@ -31,6 +33,7 @@ class Services:
     keyring: KeyRing
     signing_keys: SigningKeys | None
     local: LocalCopy | None
+    artifacts: ArtifactStore | None
 
 
 def services() -> Services:

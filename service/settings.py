@@ -20,6 +20,8 @@ class Settings:
     its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound;
     `key_records_a_minute`: the same of one API key.
     `retention_days`: how long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
+    `artifacts`: a folder, or a URL that fsspec knows, where model files are kept, None for nowhere;
+    `most_artifact_bytes`: how large one may be.
     `require_keys`: whether devices need an API key. `signing_keys`: a file of the keys that decisions are signed with, None
     signs nothing; `local_folder`: where this host keeps the live release and ready decisions, None for nowhere. The database's URL and the token are secrets: they stay out of `repr`.
     """
@@ -36,6 +38,8 @@ class Settings:
     key_records_a_minute: int = 0
     retention_days: int = 90
     lake_url: str | None = None
+    artifacts: str | None = None
+    most_artifact_bytes: int = 512 * 1024 * 1024
     require_keys: bool = False
     signing_keys: Path | None = None
     local_folder: Path | None = None
@@ -55,6 +59,8 @@ class Settings:
             least_free_bytes=int(env.get("NNFLEET_LEAST_FREE_BYTES", str(1024 * 1024 * 1024))),
             retention_days=int(env.get("NNFLEET_RETENTION_DAYS", "90")),
             lake_url=env.get("NNFLEET_LAKE_URL") or None,
+            artifacts=env.get("NNFLEET_ARTIFACTS") or None,
+            most_artifact_bytes=int(env.get("NNFLEET_MOST_ARTIFACT_BYTES", str(512 * 1024 * 1024))),
             report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
             key_records_a_minute=int(env.get("NNFLEET_KEY_RECORDS_A_MINUTE", "0")),
             require_keys=_switch(env.get("NNFLEET_REQUIRE_KEYS", "false")),
@@ -75,11 +81,13 @@ class Settings:
             "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
             "NNFLEET_KEY_RECORDS_A_MINUTE": str(self.key_records_a_minute),
             "NNFLEET_RETENTION_DAYS": str(self.retention_days),
+            "NNFLEET_MOST_ARTIFACT_BYTES": str(self.most_artifact_bytes),
             "NNFLEET_REQUIRE_KEYS": str(self.require_keys),
         }
         optional = {
             "NNFLEET_MANAGE_TOKEN": self.manage_token,
             "NNFLEET_LAKE_URL": self.lake_url,
+            "NNFLEET_ARTIFACTS": self.artifacts,
             "NNFLEET_SIGNING_KEYS": self.signing_keys,
             "NNFLEET_LOCAL_FOLDER": self.local_folder,
         }
@@ -109,6 +117,15 @@ def stated_database_url() -> str | None:
 def child_environment(settings: Settings) -> dict[str, str]:
     """This process's environment with the settings laid over it."""
     return {**os.environ, **settings.to_environment()}
+
+
+_NEEDED_TO_RUN = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
+
+
+def bare_environment() -> dict[str, str]:
+    """For a child process that reads what strangers wrote: no secret of ours, and one thread for numbers."""
+    kept = {name: os.environ[name] for name in _NEEDED_TO_RUN if name in os.environ}
+    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def state_folder() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -48,8 +49,8 @@ def _forget_durability(engine: Engine) -> None:
 
 
 @pytest.fixture
-def settings(database_url: str) -> Settings:
-    return Settings(database_url, manage_token=TOKEN, log_level="error")
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(database_url, manage_token=TOKEN, log_level="error", artifacts=str(tmp_path / "artifacts"))
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import IO, Final
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -23,12 +23,17 @@ SILENCE_S: Final = 10.0
 
 def bounded_body(limit: int) -> bytes:
     """The request's body, also a chunked one; raises BodyTooLarge without reading past the limit."""
-    if (connection := request.environ.get("gunicorn.socket")) is not None:
-        connection.settimeout(SILENCE_S)
-    body = request.stream.read(limit + 1)
+    body = patient_stream().read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge(f"the body has over {limit} bytes", limit=limit)
     return body
+
+
+def patient_stream() -> IO[bytes]:
+    """The request's body as a stream, whose reading ends where the client is silent for `SILENCE_S`."""
+    if (connection := request.environ.get("gunicorn.socket")) is not None:
+        connection.settimeout(SILENCE_S)
+    return request.stream
 
 
 @blueprint.get("/decisions/<app>/<report_id>")

@@ -37,6 +37,7 @@ def _json(schema: Schema) -> Content:
     return {"application/json": {"schema": schema}}
 
 
+_FILE: Final[Content] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _OFREP_REQUEST: Final = _json({"type": "object", "properties": {"context": ref("Context")}})
 _NOTE: Final[Schema] = {
     "type": "object",
@@ -100,6 +101,7 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/rollouts"): _json(_ROLLOUT),
     ("POST", "/v1/rollouts/<int:number>/<act>"): _json(_NOTE),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
+    ("PUT", "/v1/artifacts/<sha256>"): _FILE,
     ("PUT", "/v1/flags/<app>"): _json(ref("FlagDocument")),
     ("PUT", "/v1/models/<app>/<name>"): _json(ref("ModelSpec")),
     ("PUT", "/v1/policies/<app>"): _json(ref("PolicyDocument"))
@@ -109,6 +111,7 @@ BODIES: Final[dict[Route, Content]] = {
 
 STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("GET", "/readyz"): {200: "Lookups and uploads work.", 503: "The database is away."},
+    ("GET", "/v1/artifacts/<sha256>"): {200: "The file.", 206: "The range.", 304: "The client has it."},
     ("GET", "/v1/decisions/<app>/<report_id>"): {200: "The document.", 304: "The client has it."},
     ("POST", "/ofrep/v1/evaluate/flags"): {200: "All flags.", 304: "The client has them."},
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): {200: "The flag.", 304: "The client has it."},
@@ -118,6 +121,7 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/quarantines"): {201: "In force.", 202: "Somebody has to review it."},
     ("POST", "/v1/kill"): {201: "Switched off."},
     ("POST", "/v1/rollouts"): {201: "Its first step is live."},
+    ("PUT", "/v1/artifacts/<sha256>"): {200: "It was here.", 201: "It is new."},
     ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},
     ("PUT", "/v1/policies/<app>"): {200: "Approved.", 202: "Somebody has to review it."},
@@ -139,6 +143,7 @@ CONTENT_TYPES: Final[dict[Route, tuple[str, Schema]]] = {
     ("GET", "/v1/rollouts/<int:number>"): ("application/json", ref("Rollout")),
     ("POST", "/v1/rollouts"): ("application/json", ref("Rollout")),
     ("POST", "/v1/rollouts/<int:number>/<act>"): ("application/json", ref("Rollout")),
+    ("GET", "/v1/artifacts/<sha256>"): ("application/octet-stream", {"type": "string", "format": "binary"}),
     ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): ("application/xml", {"type": "string"}),
     ("POST", "/ofrep/v1/evaluate/flags"): ("application/json", _FLAGS),
     ("POST", "/ofrep/v1/evaluate/flags/<key>"): ("application/json", ref("Evaluation")),
@@ -147,6 +152,7 @@ CONTENT_TYPES: Final[dict[Route, tuple[str, Schema]]] = {
 SLUG_SCHEMA: Final[Schema] = {"type": "string", "pattern": SLUG}
 PATH_SCHEMAS: Final[dict[str, Schema]] = {
     "report_id": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     "number": {"type": "integer", "minimum": 1, "maximum": 2_147_483_647},
     "step": {"enum": list(PERSONAL)},
     "act": {"enum": list(BY_PERSONS)},
@@ -159,8 +165,10 @@ def _asked(name: str, schema: Schema) -> dict[str, Any]:
 
 
 _IF_MATCH: Final = {"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}}
+_RANGE: Final = {"name": "Range", "in": "header", "required": False, "schema": {"type": "string"}}
 _IF_NONE_MATCH: Final = {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}
 PARAMETERS: Final[dict[Route, list[dict[str, Any]]]] = {
+    ("GET", "/v1/artifacts/<sha256>"): [_IF_NONE_MATCH, _RANGE],
     ("GET", "/v1/decisions/<app>/<report_id>"): [_IF_NONE_MATCH],
     ("GET", "/v1/exports/<app>/device_targeting_configuration.xml"): [
         _asked("release", {"type": "integer", "minimum": 1})

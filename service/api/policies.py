@@ -8,9 +8,8 @@ from flask import Blueprint, Response, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.document_text import MAX_JSON_BYTES, parse_document_text
-from policies.errors import InvalidField, UnknownApp
+from policies.errors import InvalidField, UnknownApp, UnknownModel
 from policies.flags import FlagDocument
 from policies.revision import Kind, State
 from policies.validation import validated
@@ -18,6 +17,7 @@ from service import clock
 from service.api.bodies import json_body, shown, stated_base
 from service.api.devices import bounded_body
 from service.api.door import actor, check_app
+from service.artifacts.declared import model_spec
 from service.context import services
 from service.releasing.revisions import Proposal, propose
 from service.store import revisions
@@ -65,10 +65,22 @@ def put_flags(app: str) -> ResponseReturnValue:
     return _tagged(row, content, _status(row))
 
 
+@blueprint.get("/models/<app>/<name>")
+def get_model(app: str, name: str) -> ResponseReturnValue:
+    """The newest standing model of that name, with the ETag that an edit of it names."""
+    check_app(app)
+    with Session(services().engine) as session:
+        row = revisions.newest(session, Kind.MODEL, f"{app}/{name}")
+    if row is None:
+        raise UnknownModel(f"no model {name!r} was ever declared for an app {app!r}", field="name")
+    return _tagged(row, row.content, 200)
+
+
 @blueprint.put("/models/<app>/<name>")
 def put_model(app: str, name: str) -> ResponseReturnValue:
     """Propose a model with its variants."""
-    spec = validated(ModelSpec, json_body())
+    with Session(services().engine) as session:
+        spec = model_spec(session, json_body())
     _same("app", app, spec.app)
     _same("name", name, spec.name)
     row = _proposed(app, Kind.MODEL, f"{app}/{name}", spec.model_dump(mode="json"))

@@ -9,7 +9,6 @@ from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.difference import difference
 from policies.document import PolicyDocument
 from policies.errors import InvalidField, NotAllowed
@@ -20,6 +19,7 @@ from policies.validation import validated
 from service import clock
 from service.api.bodies import app_of, note_in, object_body, one_of, shown
 from service.api.door import actor, check_app
+from service.artifacts.declared import model_spec
 from service.context import services
 from service.identity.actor import Role
 from service.releasing.quarantines import approve
@@ -102,7 +102,8 @@ def _policy(raw: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _model(raw: Any) -> tuple[str, dict[str, Any]]:
-    spec = validated(ModelSpec, raw)
+    with Session(services().engine) as session:
+        spec = model_spec(session, raw)
     return f"{spec.app}/{spec.name}", spec.model_dump(mode="json")
 
 

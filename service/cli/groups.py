@@ -81,7 +81,7 @@ def pull_policies(folder: Folder, server: Server = LOCAL) -> None:
     """Write the policies that stand on the server into a folder; the same policy gives the same bytes."""
     from service.cli.policy_sync import pull as run
 
-    _exit(lambda: run(server, folder))
+    end(lambda: run(server, folder))
 
 
 @policy.command("diff")
@@ -89,7 +89,7 @@ def diff_policies(folder: Folder, server: Server = LOCAL) -> None:
     """What a push would change; ends with 1 where that is anything."""
     from service.cli.policy_sync import diff as run
 
-    _exit(lambda: run(server, folder))
+    end(lambda: run(server, folder))
 
 
 @policy.command("push")
@@ -101,7 +101,7 @@ def push_policies(
     """Put what differs up for review, as an edit of the revision it was pulled from."""
     from service.cli.policy_sync import push as run
 
-    _exit(lambda: run(server, folder, note))
+    end(lambda: run(server, folder, note))
 
 
 @policy.command("lint")
@@ -109,10 +109,10 @@ def lint_policies(folder: Folder) -> None:
     """Check all policies of a folder, without a server; what is wrong is told with its line and column."""
     from service.cli.policy_sync import lint as run
 
-    _exit(lambda: run(folder))
+    end(lambda: run(folder))
 
 
-def _exit(run: Callable[[], bool]) -> None:
+def end(run: Callable[[], bool]) -> None:
     """End with 0 where it is well, 1 where it is not; a refusal is told in a line."""
     from service.cli.remote import Refused
 

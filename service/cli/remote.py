@@ -7,19 +7,24 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from http import HTTPStatus
+from pathlib import Path
+from typing import IO, Any, Final
 
 from service.settings import state_folder, stated_manage_token
 
 TIMEOUT_S: Final = 30
+NOT_THERE: Final = "not-found"
+"""The code of a 404 that says no more, as HEAD's."""
 
 
 class Refused(Exception):
-    """The server does not answer, or with a problem; the detail is the problem's."""
+    """The server does not answer, or with a problem: `detail` and `code` are the problem's."""
 
-    def __init__(self, detail: str) -> None:
+    def __init__(self, detail: str, code: str | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +45,52 @@ class Remote:
 
     def send(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
         """Send JSON and read JSON; raises Refused."""
+        data = None if body is None else json.dumps(body).encode()
+        return self._asked(method, path, data, {"Content-Type": "application/json", **(headers or {})})
+
+    def upload(self, path: str, file: Path) -> Reply:
+        """Send a file, piece by piece; raises Refused."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(file.stat().st_size)}
+        with file.open("rb") as content:
+            return self._asked("PUT", path, content, headers)
+
+    def has(self, path: str) -> bool:
+        """Whether something is there; raises Refused where the server does not say."""
+        try:
+            self._asked("HEAD", path, None, {})
+        except Refused as refused:
+            if refused.code == NOT_THERE:
+                return False
+            raise
+        return True
+
+    def _asked(self, method: str, path: str, data: bytes | IO[bytes] | None, headers: Mapping[str, str]) -> Reply:
         asked = urllib.request.Request(  # noqa: S310 -- the address that the operator named
             f"{self.server.rstrip('/')}{path}",
             method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **(headers or {})},
+            data=data,
+            headers={"Authorization": f"Bearer {self.token}", **headers},
         )
         try:
             with urllib.request.urlopen(asked, timeout=TIMEOUT_S) as answer:  # noqa: S310
-                return Reply(answer.status, dict(answer.headers.items()), json.load(answer))
+                return Reply(answer.status, dict(answer.headers.items()), _json(answer.read()))
         except urllib.error.HTTPError as error:
-            raise Refused(_detail(error)) from error
+            raise _refused(error) from error
         except OSError as error:
             raise Refused(f"{self.server} does not answer: {error}") from error
 
 
-def _detail(error: urllib.error.HTTPError) -> str:
+def _json(body: bytes) -> Any:
+    return json.loads(body) if body else None
+
+
+def _refused(error: urllib.error.HTTPError) -> Refused:
     """`code: detail` of the problem, else the status."""
     try:
         problem = json.loads(error.read())
-        return f"{problem['code']}: {problem['detail']}"
+        return Refused(f"{problem['code']}: {problem['detail']}", problem["code"])
     except (ValueError, KeyError, TypeError):
-        return f"status {error.code}"
+        return Refused(f"status {error.code}", NOT_THERE if error.code == HTTPStatus.NOT_FOUND else None)
 
 
 def stated_token() -> str:

@@ -37,7 +37,12 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
         stated = process_settings(url, token)
         keys = stated.signing_keys or folder / "signing-keys.json"
         kid = kept_keys(keys).signing_kid
-        settings = replace(stated, signing_keys=keys, local_folder=stated.local_folder or folder / "local")
+        settings = replace(
+            stated,
+            signing_keys=keys,
+            local_folder=stated.local_folder or folder / "local",
+            artifacts=stated.artifacts or str(folder / "artifacts"),
+        )
         _migrate_unless_away(settings)
         with running_processes(settings, host=host, port=port, workers=workers, kind=kind) as running:
             typer.echo(f"nnfleet serves on {running.url}, console {running.url}/console/")

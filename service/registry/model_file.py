@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Final
 
 from policies.errors import InvalidInput
+from policies.graph import ModelGraph
+from policies.vocabulary import Format, Precision
 
 MAX_TENSORS: Final = 200_000
 MAX_EDGES: Final = 1_000_000
@@ -67,6 +72,49 @@ class Tensor:
     def dynamic_axes(self) -> tuple[int, ...]:
         """Axes whose size is known only when the model runs."""
         return tuple(axis for axis, size in enumerate(self.signature) if size < 0)
+
+
+CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A parsed file. `tensors` and `graph` are those of the main subgraph; `graph` counts tensors from 0.
+
+    `versions`: operation → the highest version that occurs.
+    """
+
+    format: Format
+    graph: ModelGraph
+    precision: Precision
+    tensors: tuple[Tensor, ...]
+    versions: Mapping[str, int]
+    subgraphs: int
+
+    @cached_property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The model's inputs, in order."""
+        return tuple(self.tensors[index] for index in self.graph.inputs)
+
+    @cached_property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The model's outputs, in order."""
+        return tuple(self.tensors[index] for index in self.graph.outputs)
+
+    @cached_property
+    def operations(self) -> Mapping[str, int]:
+        """Operation → how often it occurs."""
+        return Counter(node.op for node in self.graph.nodes)
+
+    @property
+    def dynamic_tensors(self) -> tuple[int, ...]:
+        """Tensors with a dimension that is known only when the model runs."""
+        return tuple(index for index, tensor in enumerate(self.tensors) if tensor.dynamic_axes)
+
+    @property
+    def control_flow(self) -> tuple[str, ...]:
+        """Operations that run another subgraph, sorted."""
+        return tuple(sorted(CONTROL_FLOW.intersection(self.operations)))
 
 
 def check_limit(what: str, count: int, limit: int) -> int:

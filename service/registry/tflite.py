@@ -8,17 +8,16 @@ generated classes trust every offset; here each read is bounded, and whatever a 
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from mmap import mmap
 from types import MappingProxyType
 from typing import Any, Final
 
 import tflite
 
 from policies.graph import MAX_COUNT, MAX_NODES, ModelGraph, Node, order_fault
-from policies.vocabulary import Precision
+from policies.vocabulary import Format, Precision
 from service.registry.macs import macs
 from service.registry.model_file import (
     MAX_EDGES,
@@ -27,6 +26,7 @@ from service.registry.model_file import (
     MAX_RANK,
     MAX_TENSORS,
     MAX_TEXT_BYTES,
+    ModelFile,
     ModelFileError,
     Quantization,
     Tensor,
@@ -43,8 +43,6 @@ STORED_BEHIND: Final = 2
 """Weights lie at most behind a DENSIFY and a DEQUANTIZE; a longer chain is no way to store them."""
 
 CUSTOM: Final = int(tflite.BuiltinOperator.CUSTOM)
-
-CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
 
 ACTIVATION_INPUT: Final = MappingProxyType(
     {
@@ -79,43 +77,7 @@ _OPERATOR_NAMES: Final = _names(tflite.BuiltinOperator)
 _TYPE_NAMES: Final = MappingProxyType({value: name.lower() for value, name in _names(tflite.TensorType).items()})
 
 
-@dataclass(frozen=True)
-class TfliteModel:
-    """A parsed file. `tensors` and `graph` are those of the main subgraph; `graph` counts tensors from 0."""
-
-    graph: ModelGraph
-    precision: Precision
-    tensors: tuple[Tensor, ...]
-    versions: Mapping[str, int]
-    subgraphs: int
-
-    @cached_property
-    def inputs(self) -> tuple[Tensor, ...]:
-        """The model's inputs, in order."""
-        return tuple(self.tensors[index] for index in self.graph.inputs)
-
-    @cached_property
-    def outputs(self) -> tuple[Tensor, ...]:
-        """The model's outputs, in order."""
-        return tuple(self.tensors[index] for index in self.graph.outputs)
-
-    @cached_property
-    def operations(self) -> Mapping[str, int]:
-        """Operation → how often it occurs; its highest version is in `versions`."""
-        return Counter(node.op for node in self.graph.nodes)
-
-    @property
-    def dynamic_tensors(self) -> tuple[int, ...]:
-        """Tensors with a dimension that is known only when the model runs."""
-        return tuple(index for index, tensor in enumerate(self.tensors) if tensor.dynamic_axes)
-
-    @property
-    def control_flow(self) -> tuple[str, ...]:
-        """Operations that run another subgraph, sorted."""
-        return tuple(sorted(CONTROL_FLOW.intersection(self.operations)))
-
-
-def read_tflite(payload: bytes) -> TfliteModel:
+def read_tflite(payload: bytes | mmap) -> ModelFile:
     """Parse a `.tflite` file; raises ModelFileError where it is none, is broken, or is over a limit."""
     if len(payload) < 8 or payload[4:8] != IDENTIFIER:
         raise ModelFileError("not-a-model", "no TFL3 identifier: this is not a .tflite file")
@@ -136,13 +98,13 @@ class _Operator:
 class _Reader:
     """One pass over one file. Holds the budgets that several vectors share."""
 
-    def __init__(self, payload: bytes) -> None:
+    def __init__(self, payload: bytes | mmap) -> None:
         self._payload = payload
         self._edges_left = MAX_EDGES
         self._buffer_sizes: dict[int, int] = {}
         self._quantization_left = MAX_QUANTIZATION_VALUES
 
-    def read(self) -> TfliteModel:
+    def read(self) -> ModelFile:
         model = tflite.Model.GetRootAs(self._payload, 0)
         if model.Version() != SCHEMA_VERSION:
             raise ModelFileError("not-a-model", f"schema version {model.Version()} is not {SCHEMA_VERSION}")
@@ -165,7 +127,8 @@ class _Reader:
         versions: dict[str, int] = {}
         for operator in operators:
             versions[operator.op] = max(operator.version, versions.get(operator.op, 0))
-        return TfliteModel(
+        return ModelFile(
+            format=Format.TFLITE,
             graph=graph,
             precision=_precision(operators, nodes, tensors, constants),
             tensors=tensors,

@@ -127,6 +127,25 @@ class RevisionRow(SQLModel, table=True):
     self_approved: bool = False
 
 
+class ArtifactRow(SQLModel, table=True):
+    """A file that is kept, by its digest, and what was read from it: no `format` where nothing here reads its kind.
+
+    `graph` is apart from `facts`, as it is long and few ask for it. `uploaded_at` is the last upload: unused files go
+    by their age.
+    """
+
+    __tablename__ = "artifact"
+
+    sha256: str = Field(sa_column=Column(Text, primary_key=True))
+    size_bytes: int = Field(sa_type=BigInteger)
+    format: str | None = None
+    precision: str | None = None
+    graph: dict[str, Any] | None = Field(default=None, sa_column=Column(_JSONB_OR_NULL))
+    facts: dict[str, Any] | None = Field(default=None, sa_column=Column(_JSONB_OR_NULL))
+    uploaded_by: str
+    uploaded_at: datetime = _moment()
+
+
 class AuditRow(SQLModel, table=True):
     """One act of management. Append-only: see `service.store.audit`."""
 

@@ -44,7 +44,7 @@ def shipped_cache(backend_port: int, folder: Path) -> Iterator[tuple[str, int]]:
     for stated, ours in (
         ("server service:8080", f"server 127.0.0.1:{backend_port}"),
         ("listen 8080", f"listen 127.0.0.1:{port}"),
-        ("/var/cache/nginx/decisions", f"{folder}/cache"),
+        ("/var/cache/nginx/", f"{folder}/cache-"),
         ("pid /tmp/nginx.pid", f"pid {folder}/nginx.pid; daemon off"),
         ("access_log /dev/stdout plain", "access_log off; keepalive_requests 1000000"),
         ("/tmp/nginx-", f"{folder}/nginx-"),

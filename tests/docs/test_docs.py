@@ -109,6 +109,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     limit = {(method, path): most for method, path, _, most, _ in rows(part)}
     assert limit["PUT", "/v1/reports/<report_id>"] == f"{report.MAX_BYTES // KIB} KiB"
     assert limit["POST", "/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2} MiB"
+    assert limit.pop(("PUT", "/v1/artifacts/<sha256>")) == f"{Settings('').most_artifact_bytes // KIB**2} MiB"
     operators = {most for (method, path), most in limit.items() if method != "GET" and most not in {"256 KiB", "1 MiB"}}
     assert operators == {f"{bodies.MAX_BYTES // KIB**2} MiB"}
     assert f"at most {encodings.MAX_INFLATED_BYTES // KIB**2} MiB" in part
@@ -122,6 +123,7 @@ def test_the_cache_takes_what_the_service_takes() -> None:
     stated = dict(re.findall(r"location (?:= )?(/\S*) \{\s*client_max_body_size (\w+);", config))
     assert stated["/v1/reports/"] == f"{report.MAX_BYTES // KIB}k"
     assert stated["/v1/telemetry"] == f"{encodings.MAX_COMPRESSED_BYTES // KIB**2}m"
+    assert stated["/v1/artifacts/"] == f"{Settings('').most_artifact_bytes // KIB**2}m"
     assert stated["/"] == f"{bodies.MAX_BYTES // KIB**2}m"
 
 

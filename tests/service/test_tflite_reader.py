@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tflite_builder import Op, T, build_tflite
 
 from policies.vocabulary import Precision
-from service.registry.model_file import MAX_RANK, MAX_TEXT_BYTES, ModelFileError, Quantization
-from service.registry.tflite import TfliteModel, read_tflite
+from service.registry.model_file import MAX_RANK, MAX_TEXT_BYTES, ModelFile, ModelFileError, Quantization
+from service.registry.tflite import read_tflite
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 WAKE_WORD = (VECTORS / "hey_jarvis.tflite").read_bytes()
@@ -310,7 +310,7 @@ class TestDamagedFiles:
     """Whatever the bytes, the answer is a model or a ModelFileError, and it comes at once."""
 
     @staticmethod
-    def read(payload: bytes) -> TfliteModel | None:
+    def read(payload: bytes) -> ModelFile | None:
         try:
             return read_tflite(payload)
         except ModelFileError:

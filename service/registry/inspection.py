@@ -1,0 +1,85 @@
+"""A model file on disk → what is known of it: the kind of file, its precision, its graph, and the facts that people read."""
+
+from __future__ import annotations
+
+import mmap
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from policies.graph import ModelGraph
+from policies.vocabulary import Format, Precision
+from service.registry.model_file import ModelFile, Tensor
+from service.registry.tflite import IDENTIFIER, read_tflite
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What was read from a file. `facts` is plain JSON, for people; the rest is what a variant states."""
+
+    format: Format
+    precision: Precision
+    graph: ModelGraph
+    facts: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, the inverse of `from_json`."""
+        return {
+            "format": self.format,
+            "precision": self.precision,
+            "graph": self.graph.to_json(),
+            "facts": dict(self.facts),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """From `to_json`'s output."""
+        graph = ModelGraph.from_json(raw["graph"])
+        return cls(Format(raw["format"]), Precision(raw["precision"]), graph, raw["facts"])
+
+
+def inspect_file(path: Path) -> Inspected | None:
+    """Read the file; None where it is of a kind that nothing here reads.
+
+    The file is mapped, not loaded: weights that are not looked at cost no memory. Raises OSError, and ModelFileError
+    where the file is of a known kind and broken.
+    """
+    kind = kind_of(path)
+    if kind is None:
+        return None
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        model = read_tflite(mapped)
+    return Inspected(model.format, model.precision, model.graph, facts_of(model))
+
+
+def kind_of(path: Path) -> Format | None:
+    """The kind of file by its first bytes, of those that are read here."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    return Format.TFLITE if head[4:] == IDENTIFIER else None
+
+
+def facts_of(model: ModelFile) -> dict[str, Any]:
+    """The facts of a model as plain JSON."""
+    return {
+        "format": model.format,
+        "precision": model.precision,
+        "subgraphs": model.subgraphs,
+        "nodes": len(model.graph.nodes),
+        "tensors": len(model.tensors),
+        "macs": model.graph.macs,
+        "weight_bytes": model.graph.weight_bytes,
+        "operations": dict(model.operations),
+        "versions": dict(model.versions),
+        "types": dict(Counter(node.key for node in model.graph.nodes)),
+        "control_flow": list(model.control_flow),
+        "dynamic_tensors": len(model.dynamic_tensors),
+        "inputs": [_tensor(tensor) for tensor in model.inputs],
+        "outputs": [_tensor(tensor) for tensor in model.outputs],
+    }
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    return {"name": tensor.name, "type": tensor.dtype, "shape": list(tensor.signature)}

@@ -1,0 +1,72 @@
+"""Artifacts as rows: what was read from a file, and which files nothing names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import defer
+from sqlmodel import Session, col, select
+
+from service.store.tables import ArtifactRow
+
+_LOCK: Final = 7_301_943  # advisory lock of artifacts; any number that nobody else uses
+
+_NAMED: Final = text("""
+    SELECT variant->>'sha256' FROM revision, jsonb_array_elements(content->'variants') AS variant WHERE kind = 'model'
+    UNION
+    SELECT golden.value FROM revision, jsonb_each_text(content->'golden') AS golden
+    WHERE kind = 'model' AND jsonb_typeof(content->'golden') = 'object' AND golden.key LIKE '%sha256'
+""")
+"""Files that some revision names, in whatever state: an old one may be live again after a rollback."""
+
+
+def hold(session: Session) -> None:
+    """Until the transaction ends nobody prunes; others may hold it too."""
+    session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": _LOCK})
+
+
+def hold_alone(session: Session) -> None:
+    """Until the transaction ends nobody takes a file in."""
+    session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+
+
+def add(session: Session, row: ArtifactRow) -> bool:
+    """Store what is known of a file, in place of what was; True where it is new."""
+    values = row.model_dump()
+    stored = insert(ArtifactRow).values(**values).on_conflict_do_update(index_elements=["sha256"], set_=values)
+    # A row that this statement made was locked by nobody before.
+    return bool(session.execute(stored.returning(text("xmax = 0"))).scalar_one())
+
+
+def artifact(session: Session, sha256: str) -> ArtifactRow | None:
+    """What is known of a file, without its graph until somebody asks for it."""
+    found = select(ArtifactRow).where(ArtifactRow.sha256 == sha256)
+    return session.exec(found.options(defer(col(ArtifactRow.graph)))).first()  # type: ignore[arg-type]
+
+
+def these(session: Session, digests: Collection[str]) -> dict[str, ArtifactRow]:
+    """What is known of those files that are kept, by digest: of those files that are kept."""
+    found = select(ArtifactRow).where(col(ArtifactRow.sha256).in_(digests))
+    return {row.sha256: row for row in session.exec(found)}
+
+
+def newest(session: Session, limit: int) -> list[ArtifactRow]:
+    """The files uploaded last."""
+    found = select(ArtifactRow).options(defer(col(ArtifactRow.graph)))  # type: ignore[arg-type]
+    return list(session.exec(found.order_by(col(ArtifactRow.uploaded_at).desc(), col(ArtifactRow.sha256)).limit(limit)))
+
+
+def unused(session: Session, before: datetime) -> list[str]:
+    """Files that were uploaded before and that no revision names."""
+    named = {digest for (digest,) in session.execute(_NAMED)}
+    old = session.exec(select(ArtifactRow.sha256).where(col(ArtifactRow.uploaded_at) < before))
+    return sorted(set(old) - named)
+
+
+def forget(session: Session, digests: Sequence[str]) -> None:
+    """Delete what is known of these files."""
+    session.execute(delete(ArtifactRow).where(col(ArtifactRow.sha256).in_(digests)))
