@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from policies.fingerprint import Accelerator, Fingerprint, Presence
+from policies.fingerprint import Accelerator, Fingerprint, Presence, VendorRuntime
 from policies.graph import ModelGraph
+from policies.language.versions import VersionRange, version_range
 from policies.vocabulary import (
     MIN_NNAPI_LEVEL,
     RUNTIME_OF_FORMAT,
@@ -57,6 +58,8 @@ class Input(BaseModel):
 class Variant(BaseModel):
     """One file of a model. `targets` are canonical SoC names it was built for; empty: it runs on any.
 
+    `runtime_versions`: what the vendor runtime has to be, `>= 2.42, < 3`, by numbers with dots. Where the phone's is
+    not known, the file is not for it.
     `accuracy_drop` is measured against the registry's own float variant, as a share (0.01 = one point of a hundred).
     `shape_buckets` are the shapes of its dynamic input that phones compile for ahead.
     """
@@ -69,6 +72,7 @@ class Variant(BaseModel):
     sha256: Sha256
     size_bytes: Annotated[int, Field(ge=1, le=2**40)]
     targets: Annotated[tuple[Slug, ...], Field(max_length=256)] = ()
+    runtime_versions: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     accuracy_drop: Annotated[float, Field(ge=-1, le=1)] | None = None
     graph: dict[str, Any] | None = None
     inputs: Annotated[tuple[Input, ...], Field(max_length=1024)] = ()
@@ -80,6 +84,18 @@ class Variant(BaseModel):
         if graph is not None:
             ModelGraph.from_json(graph)
         return graph
+
+    @field_validator("runtime_versions")
+    @classmethod
+    def _range(cls, text: str | None) -> str | None:
+        if text is not None:
+            version_range("dotted", text)
+        return text
+
+    @cached_property
+    def needed_runtime(self) -> VersionRange | None:
+        """`runtime_versions`, ready to be asked."""
+        return version_range("dotted", self.runtime_versions) if self.runtime_versions else None
 
     @model_validator(mode="after")
     def _buckets_fit(self) -> Variant:
@@ -93,6 +109,11 @@ class Variant(BaseModel):
             if not dynamic.takes(bucket):
                 raise ValueError(f"{list(bucket)} is no shape of {dynamic.name} {list(dynamic.shape)}")
         return self
+
+    @property
+    def sized_ahead(self) -> bool:
+        """Whether all sizes are known when it is compiled: NNAPI refuses others, or crashes on them."""
+        return bool(self.shape_buckets) or not any(given.dynamic for given in self.inputs)
 
     @cached_property
     def model_graph(self) -> ModelGraph | None:
@@ -111,6 +132,8 @@ class Variant(BaseModel):
 
 
 def _share_a_target(one: Variant, other: Variant) -> bool:
+    if one.runtime_versions != other.runtime_versions:
+        return False
     return not (one.targets or other.targets) or bool(set(one.targets) & set(other.targets))
 
 
@@ -204,7 +227,7 @@ def _fitting(fingerprint: Fingerprint, model: ModelSpec) -> Iterable[Variant]:
     for variant in sorted(model.variants, key=lambda v: not v.targets):
         portable = not variant.targets and variant.format not in _COMPILED
         # A binary for another chip fails at load, at best.
-        if portable or fingerprint.soc in variant.targets:
+        if (portable or fingerprint.soc in variant.targets) and _loads_here(variant, fingerprint):
             fitting.setdefault((variant.precision, variant.format), variant)
     return fitting.values()
 
@@ -216,16 +239,31 @@ def _arms(fingerprint: Fingerprint, variant: Variant, delegate: Delegate) -> Ite
         if fingerprint.gpu is not None:
             yield Arm(variant, delegate)
     elif delegate is Delegate.NNAPI:
-        yield from (Arm(variant, delegate, a) for a in nnapi_targets(fingerprint))
-    elif any(r.delegate is delegate and r.presence is Presence.YES for r in fingerprint.runtimes):
+        if variant.sized_ahead:
+            yield from (Arm(variant, delegate, a) for a in nnapi_targets(fingerprint))
+    elif any(r.delegate is delegate for r in _loading(fingerprint)):
         yield Arm(variant, delegate)
+
+
+def _loading(fingerprint: Fingerprint) -> Iterator[VendorRuntime]:
+    return (runtime for runtime in fingerprint.runtimes if runtime.presence is Presence.YES)
+
+
+def _loads_here(variant: Variant, fingerprint: Fingerprint) -> bool:
+    """Whether a runtime of the file's delegates is within its range; a version that is not known is not."""
+    needed, delegates = variant.needed_runtime, _FORMAT_DELEGATES[variant.format]
+    versions = [r.version for r in _loading(fingerprint) if r.delegate in delegates]
+    return needed is None or any(version is not None and needed.holds(version) for version in versions)
 
 
 def nnapi_targets(fingerprint: Fingerprint) -> Iterator[Accelerator]:
     """NNAPI drivers worth naming: no CPU reference, no test driver, none below NNAPI 1.2, none that failed its probe.
 
-    A driver that lists itself under two of its names is named once, by the entry of the higher level.
+    A driver that lists itself under two of its names is named once, by the entry of the higher level. None where the
+    app's runtime cannot name one: NNAPI's own choice may be the reference CPU, and was measured 9 × slower.
     """
+    if not fingerprint.names_accelerators:
+        return
     named: dict[str, Accelerator] = {}
     for accelerator in sorted(fingerprint.accelerators, key=lambda a: (a.name, -(a.level or 0))):
         usable = accelerator.kind not in {"cpu", "sample"} and accelerator.probe_status in {None, "ok"}

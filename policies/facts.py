@@ -38,6 +38,7 @@ def _device(facts: Fingerprint) -> Facts:
         "model": facts.model,
         "model_key": model_key(facts.model),
         "soc": facts.soc,
+        "soc_id": facts.soc_id,
         "soc_vendor": facts.soc_vendor,
         "api_level": facts.api_level,
         "ram_gb": facts.ram_gb,

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict
 
 from policies import catalog
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
-from policies.report import CapabilityReport, NnapiDevice
+from policies.population import Population, population_of
+from policies.report import CapabilityReport, Client, NnapiDevice
 from policies.vocabulary import Delegate, feature_level
 
 
@@ -26,14 +27,6 @@ class Presence(StrEnum):
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
-
-
-class Population(StrEnum):
-    """Retail phones feed learning; emulators and custom ROMs are kept apart."""
-
-    RETAIL = "retail"
-    CUSTOM_ROM = "custom-rom"
-    EMULATOR = "emulator"
 
 
 class _Fact(BaseModel):
@@ -91,12 +84,17 @@ class Anomaly(_Fact):
 
 
 class Fingerprint(_Fact):
-    """Canonical facts of one device class. `hints` are claims about the silicon; all else was read on the phone."""
+    """Canonical facts of one device class. `hints` are claims about the silicon; all else was read on the phone.
+
+    `soc_id` tells siblings apart that share a name; `names_accelerators`: whether the app's runtime can have NNAPI use
+    the driver that a decision names.
+    """
 
     device_class: str
     manufacturer: str
     model: str
     soc: str | None
+    soc_id: int | None = None
     soc_vendor: str | None
     api_level: int
     ram_gb: int | None
@@ -108,6 +106,7 @@ class Fingerprint(_Fact):
     gpu: Gpu | None
     runtimes: tuple[VendorRuntime, ...]
     shared_buffers: bool | None
+    names_accelerators: bool = True
     build: str | None
     population: Population
     anomalies: tuple[Anomaly, ...]
@@ -119,7 +118,8 @@ class Fingerprint(_Fact):
         drivers = [(a.name, a.driver_version, a.level) for a in self.accelerators if not a.is_cpu]
         runtimes = [(r.name, r.presence, r.version) for r in self.runtimes]
         parts = (self.soc, drivers, runtimes, self.gpu.family if self.gpu else None, self.nnapi_level)
-        return f"{self.soc or 'unknown'}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
+        named = repr(parts if self.soc_id is None else (*parts, self.soc_id))
+        return f"{self.soc or 'unknown'}-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
 
     @property
     def learnable(self) -> bool:
@@ -157,6 +157,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         manufacturer=canonical_manufacturer(device.manufacturer),
         model=device.model.strip(),
         soc=soc,
+        soc_id=device.soc_id,
         soc_vendor=soc_entry.vendor if soc_entry else None,
         api_level=device.api_level,
         ram_gb=round(device.ram_mb / 1024) if device.ram_mb else None,
@@ -168,13 +169,14 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         gpu=_gpu(report),
         runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=_canonical)),
         shared_buffers=report.memory.ahardwarebuffer,
+        names_accelerators=_names_accelerators(report.client, accelerators),
         build=device.build_fingerprint,
-        population=_population(report, accelerators),
+        population=population_of(report.device, any(a.kind == "sample" for a in accelerators)),
         anomalies=(),
         hints=_hints(soc_entry),
     )
     contradictions = list(_contradictions(facts))
-    anomalies += [*contradictions, *_switched_off(facts, soc_entry)]
+    anomalies += [*contradictions, *_switched_off(facts, soc_entry), *_not_nameable(facts)]
     anomalies.sort(key=lambda anomaly: (anomaly.code, anomaly.detail))
     device_class = _class_of(facts, contradictions)
     return facts.model_copy(update={"device_class": device_class, "anomalies": tuple(anomalies)})
@@ -183,8 +185,22 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
 def _class_of(facts: Fingerprint, contradictions: list[Anomaly]) -> str:
     """A report that contradicts itself is a class of its own: it must not decide what is learned of honest ones."""
     canonical = facts.model_dump_json(include=_CLASS_FACTS, exclude=_NOT_CLASS_FACTS)
-    parts = [canonical, *(anomaly.code for anomaly in contradictions)]
+    parts = [canonical, *(anomaly.code for anomaly in contradictions), *_rarely_stated(facts)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _rarely_stated(facts: Fingerprint) -> Iterator[str]:
+    """Facts that most reports leave out: where they say nothing, the class is named as it always was."""
+    if facts.soc_id is not None:
+        yield f"soc_id {facts.soc_id}"
+    if not facts.names_accelerators:
+        yield "names no accelerator"
+
+
+def _names_accelerators(client: Client, accelerators: tuple[Accelerator, ...]) -> bool:
+    """What cannot be named can still be the only one that is left, where the CPU can be ruled out."""
+    alone = sum(not a.is_cpu for a in accelerators) == 1
+    return client.can_name_accelerator is not False or (alone and client.can_exclude_cpu is True)
 
 
 def _canonical(part: Accelerator | VendorRuntime) -> tuple[str, str, str]:
@@ -285,22 +301,6 @@ def _runtime(name: str, state: str | None, anomalies: list[Anomaly]) -> VendorRu
     )
 
 
-_EMULATOR: Final = re.compile(
-    r"sdk_gphone|goldfish|ranchu|emulator|vbox86|genymotion|cuttlefish|generic_x86", re.IGNORECASE
-)
-_CUSTOM_ROM: Final = re.compile(
-    r"lineage|grapheneos|calyx|crdroid|evolution_?x|test-keys|dev-keys|:userdebug/|:eng/", re.IGNORECASE
-)
-
-
-def _population(report: CapabilityReport, accelerators: tuple[Accelerator, ...]) -> Population:
-    device = report.device
-    names = " ".join(filter(None, (device.model, device.product, device.soc_model, device.build_fingerprint)))
-    if _EMULATOR.search(names) or any(a.kind == "sample" for a in accelerators):
-        return Population.EMULATOR
-    return Population.CUSTOM_ROM if _CUSTOM_ROM.search(names) else Population.RETAIL
-
-
 _ANDROID_API: Final = {
     "8.1": 27, "8.1.0": 27, "9": 28, "10": 29, "11": 30, "12": 31, "12L": 32, "13": 33, "14": 34, "15": 35, "16": 36, "17": 37,
 }  # fmt: skip
@@ -328,3 +328,10 @@ def _switched_off(facts: Fingerprint, soc: catalog.SocEntry | None) -> Iterator[
     if npu_expected and facts.nnapi_level is not None and not vendor_runtime and not alive:
         detail = f"{facts.soc} has an NPU, but NNAPI lists no accelerator that supports any operation"
         yield Anomaly(code="driver-switched-off", detail=detail)
+
+
+def _not_nameable(facts: Fingerprint) -> Iterator[Anomaly]:
+    left = [a.name for a in facts.accelerators if not a.is_cpu]
+    if left and not facts.names_accelerators:
+        detail = f"the app's runtime leaves it to NNAPI which of {', '.join(left)} or the CPU runs a model"
+        yield Anomaly(code="accelerator-not-nameable", detail=detail)

@@ -34,7 +34,7 @@ class Cpu(_Part):
 
 
 class Device(_Part):
-    """What `android.os.Build` and the system properties say."""
+    """What `android.os.Build` and the system properties say; `soc_id` is the number that the kernel gives the SoC."""
 
     manufacturer: Name
     brand: Text | None = None
@@ -42,6 +42,7 @@ class Device(_Part):
     product: Text | None = None
     soc_manufacturer: Text | None = None
     soc_model: Text | None = None
+    soc_id: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
     api_level: Annotated[int, Field(ge=1, le=10_000)]
     build_fingerprint: Text | None = None
     abis: Annotated[tuple[Name, ...], Field(max_length=16)] = ()
@@ -91,6 +92,13 @@ class Memory(_Part):
     memory_domains: bool | None = None
 
 
+class Client(_Part):
+    """What the app's runtime can ask of NNAPI. None: not said, and taken for able; LiteRT's delegate is."""
+
+    can_name_accelerator: bool | None = None
+    can_exclude_cpu: bool | None = None
+
+
 class ProbeFailure(_Part):
     """A probing step whose child process died or never answered."""
 
@@ -116,6 +124,7 @@ class CapabilityReport(_Part):
     gpu: Gpu | None = None
     runtimes: dict[Name, Text | None] = {}
     memory: Memory = Memory()
+    client: Client = Client()
     probe: Probe = Probe()
 
 

@@ -46,6 +46,7 @@ std::vector<std::string> cpu_features(const std::string& root, const std::vector
 }
 
 void read_machine(const std::string& root, report::Device& device) {
+  device.soc_id = parsers::soc_id_of(readers::read_file(root + "/sys/devices/soc0/soc_id").value_or(""));
   device.ram_mb = parsers::ram_mb_of(readers::read_file(root + "/proc/meminfo").value_or(""));
   device.cores = parsers::cores_of(readers::read_file(root + "/sys/devices/system/cpu/possible").value_or(""));
   device.cpu_features = cpu_features(root, device.abis);

@@ -7,8 +7,8 @@ from typing import Final
 
 from policies import catalog
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc, model_key
-from policies.fingerprint import Population
 from policies.language.kinds import INTEGER, NUMBER, OPEN, TEXT, YES_NO, ListOf, Record, Vocabulary, spelled, words
+from policies.population import Population
 from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload
 
 _RUNTIME: Final = Record("a vendor runtime", {"loads": YES_NO, "version": TEXT})
@@ -22,6 +22,7 @@ _DEVICE: Final = Record(
         "model": TEXT,
         "model_key": spelled(model_key),
         "soc": spelled(canonical_soc),
+        "soc_id": INTEGER,
         "soc_vendor": TEXT,
         "api_level": INTEGER,
         "ram_gb": INTEGER,

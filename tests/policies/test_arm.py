@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import EDGETPU, chain, make_fingerprint, make_model, make_model_json, make_variant, nnapi
+from builders import EDGETPU, REFERENCE, chain, make_fingerprint, make_model, make_model_json, make_variant, nnapi
 
 from policies.arm import ModelSpec, executable_arms
 from policies.errors import InvalidField
@@ -65,6 +65,48 @@ def test_a_driver_under_two_of_its_names_is_one_arm_at_the_higher_level() -> Non
 
 
 @pytest.mark.parametrize(
+    ("client", "drivers", "offered"),
+    [
+        ({"can_name_accelerator": False}, [EDGETPU, REFERENCE], False),
+        ({"can_name_accelerator": False, "can_exclude_cpu": True}, [EDGETPU, REFERENCE], True),
+        (
+            {"can_name_accelerator": False, "can_exclude_cpu": True},
+            [EDGETPU, {**EDGETPU, "name": "google-armnn"}],
+            False,
+        ),
+        ({"can_name_accelerator": True}, [EDGETPU, {**EDGETPU, "name": "google-armnn"}], True),
+    ],
+)
+def test_nnapi_is_offered_where_the_runtime_can_have_the_driver_that_is_meant(
+    client: dict[str, Any], drivers: list[dict[str, Any]], offered: bool
+) -> None:
+    assert any(".nnapi." in arm for arm in arms(nnapi=nnapi(*drivers), client=client)) is offered
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"),
+    [
+        ("loaded 2.48.0", True),
+        ("loaded 2.42", True),
+        ("loaded 2.9.1", False),
+        ("loaded", False),
+        ("loaded beta", False),
+    ],
+)
+def test_a_binary_for_newer_runtimes_is_kept_from_older_and_unknown_ones(state: str, offered: bool) -> None:
+    built = make_variant("int8", "qnn-context", targets=["tensor-g4"], runtime_versions=">= 2.42")
+    assert ("int8.qnn-context.qnn" in arms(built, runtimes={"qnn": state})) is offered
+
+
+def test_each_runtime_gets_the_binary_that_was_built_for_it() -> None:
+    old = make_variant("int8", "qnn-context", id="old", targets=["tensor-g4"], runtime_versions="< 2.42")
+    new = make_variant("int8", "qnn-context", id="new", targets=["tensor-g4"], runtime_versions=">= 2.42")
+    for version, meant in (("2.31.0", "old"), ("2.48.0", "new")):
+        phone = make_fingerprint(runtimes={"qnn": f"loaded {version}"})
+        assert {a.variant.id for a in executable_arms(phone, make_model(variants=[old, new]))} == {meant}
+
+
+@pytest.mark.parametrize(
     ("file_format", "delegates"),
     [
         ("tflite", {"cpu", "qnn"}),
@@ -113,6 +155,7 @@ def test_a_file_built_for_this_chip_goes_before_one_that_runs_on_any() -> None:
         ([make_variant(graph={"nodes": []})], "variants.0.graph"),
         ([make_variant(accuracy_drop=float("nan"))], "variants.0.accuracy_drop"),
         ([make_variant(size_bytes=0)], "variants.0.size_bytes"),
+        ([make_variant(runtime_versions=">= new")], "variants.0.runtime_versions"),
     ],
 )
 def test_variants_that_cannot_be_told_apart_or_read_are_refused(variants: list[dict[str, Any]], said: str) -> None:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.canonical import canonical_accelerator, canonical_soc
-from policies.fingerprint import Fingerprint, Population, Presence, fingerprint
+from policies.fingerprint import Fingerprint, Presence, fingerprint
 from policies.observation import decode_observation
+from policies.population import Population
 from policies.report import parse_report
 from policies.vocabulary import FEATURE_LEVEL_VALUES, Delegate
 
@@ -300,6 +301,8 @@ def test_another_build_spelling_or_order_is_the_same_class(changes: dict[str, An
         {"gpu": {"renderer": "Mali-G715", "gles": "3.2", "vulkan": "1.4", "opencl": "3.0"}},
         {"memory": {"ahardwarebuffer": False}},
         {"device": {"product": "lineage_stallion"}},
+        {"device": {"soc_id": 639}},
+        {"client": {"can_name_accelerator": False}},
     ],
 )
 def test_another_driver_or_fact_is_another_class(changes: dict[str, Any]) -> None:
@@ -311,6 +314,25 @@ def test_classes_share_a_driver_stack_where_soc_and_drivers_are_alike() -> None:
     assert other_model.driver_stack == base.driver_stack
     assert with_driver(version="2.1").driver_stack != base.driver_stack
     assert make_fingerprint(device={"soc_model": None}).driver_stack.startswith("unknown-")
+
+
+def test_siblings_of_a_soc_are_told_apart_by_their_number() -> None:
+    phones = [make_fingerprint(device={"soc_model": "SM8750", "soc_id": number}) for number in (618, 639)]
+    assert {phone.soc for phone in phones} == {"sm8750"}
+    assert phones[0].driver_stack != phones[1].driver_stack
+
+
+def test_an_app_that_says_nothing_of_its_runtime_is_taken_for_able() -> None:
+    for client in ({}, {"can_name_accelerator": None}, {"can_name_accelerator": True, "can_exclude_cpu": False}):
+        phone = make_fingerprint(client=client)
+        assert phone.names_accelerators
+        assert phone.device_class == make_fingerprint().device_class
+
+
+def test_an_app_that_cannot_name_an_accelerator_is_told_what_that_costs() -> None:
+    phone = make_fingerprint(client={"can_name_accelerator": False})
+    [anomaly] = [a for a in phone.anomalies if a.code == "accelerator-not-nameable"]
+    assert "google-edgetpu" in anomaly.detail
 
 
 DRIVERS = st.fixed_dictionaries(

@@ -7,8 +7,9 @@ import json
 import pytest
 from probe_builders import CAPTURES, CPU, INT8, BuiltProbe, accelerator, script
 
-from policies.fingerprint import Population, Presence, fingerprint
+from policies.fingerprint import Presence, fingerprint
 from policies.operations import NNAPI_OPERATIONS
+from policies.population import Population
 from policies.report import MAX_BYTES, MAX_DEPTH, parse_report
 from policies.strict_json import nesting
 from policies.vocabulary import feature_level

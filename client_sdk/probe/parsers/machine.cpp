@@ -1,6 +1,7 @@
 #include "parsers/machine.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -119,6 +120,14 @@ std::optional<int> ram_mb_of(std::string_view meminfo) {
     return steps >= 1 && steps <= 65'536 ? std::optional(static_cast<int>(steps * 64)) : std::nullopt;
   }
   return std::nullopt;
+}
+
+std::optional<int> soc_id_of(std::string_view text) {
+  const std::string_view digits = text.substr(0, text.find('\n'));
+  int id = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+  const bool whole = error == std::errc() && end == digits.data() + digits.size() && id >= 0;
+  return whole ? std::optional(id) : std::nullopt;
 }
 
 }  // namespace nnfleet::parsers

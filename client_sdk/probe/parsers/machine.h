@@ -30,4 +30,7 @@ Hwcaps parse_auxv(std::string_view bytes);
 // Megabytes, to the next 64: kernels reserve a little more or less.
 std::optional<int> ram_mb_of(std::string_view meminfo);
 
+// /sys/devices/soc0/soc_id: decimal, with a line's end or without; some kernels write a name there instead.
+std::optional<int> soc_id_of(std::string_view text);
+
 }  // namespace nnfleet::parsers

@@ -34,6 +34,7 @@ void write(JsonWriter& json, const Device& device) {
   text(json, "product", device.product);
   text(json, "soc_manufacturer", device.soc_manufacturer);
   text(json, "soc_model", device.soc_model);
+  number(json, "soc_id", device.soc_id);
   json.key("api_level").number(device.api_level);
   text(json, "build_fingerprint", device.build_fingerprint);
   texts(json, "abis", device.abis);

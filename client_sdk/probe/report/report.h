@@ -22,6 +22,7 @@ struct Device {
   Text product;
   Text soc_manufacturer;
   Text soc_model;
+  std::optional<int> soc_id;  // the number that the kernel gives the SoC: siblings share a name, not a number
   Text build_fingerprint;
   std::vector<std::string> abis;
   std::optional<int> ram_mb;

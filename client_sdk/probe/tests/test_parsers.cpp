@@ -103,6 +103,12 @@ TEST("memory is rounded so that phones of one model agree") {
   CHECK(!ram_mb_of("MemTotal: lots\n").has_value());
 }
 
+TEST("the number of a SoC is a number and nothing else") {
+  CHECK_EQUAL(soc_id_of("639\n").value_or(0), 639);
+  CHECK_EQUAL(soc_id_of("0").value_or(1), 0);
+  for (const char* other : {"", "\n", "-1\n", "jep106:0070\n", "99999999999\n"}) CHECK(!soc_id_of(other).has_value());
+}
+
 TEST("versions are found in what drivers write") {
   CHECK_EQUAL(version_in("OpenGL ES 3.2 v1.r44p1-01eac0").value_or(""), "3.2");
   CHECK_EQUAL(version_in("OpenGL ES 3.2 V@0615.77 (GIT@1e2d3c, I4f)").value_or(""), "3.2");
