@@ -98,6 +98,16 @@ def test_a_binary_for_newer_runtimes_is_kept_from_older_and_unknown_ones(state: 
     assert ("int8.qnn-context.qnn" in arms(built, runtimes={"qnn": state})) is offered
 
 
+@pytest.mark.parametrize(("buckets", "offered"), [([], False), ([[1, 224, 224, 3]], True)])
+def test_a_file_of_dynamic_size_goes_to_nnapi_in_the_sizes_that_are_compiled_ahead(
+    buckets: list[list[int]], offered: bool
+) -> None:
+    inputs = [{"name": "image", "type": "uint8", "shape": [1, -1, -1, 3]}]
+    found = arms(make_variant(inputs=inputs, shape_buckets=buckets))
+    assert any(".nnapi." in arm for arm in found) is offered
+    assert "int8.tflite.cpu" in found
+
+
 def test_each_runtime_gets_the_binary_that_was_built_for_it() -> None:
     old = make_variant("int8", "qnn-context", id="old", targets=["tensor-g4"], runtime_versions="< 2.42")
     new = make_variant("int8", "qnn-context", id="new", targets=["tensor-g4"], runtime_versions=">= 2.42")
