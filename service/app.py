@@ -25,12 +25,13 @@ from service.api import (
     watch,
 )
 from service.artifacts.store import open_store
-from service.console import pages
+from service.console import pages, visitor
 from service.context import Services
 from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
 from service.identity.keyring import KeyRing
+from service.identity.sessions import Sessions
 from service.intake.intake import Intake
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
@@ -51,6 +52,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         PastReleases(shared_engine),
         Intake.of(shared_engine, settings),
         KeyRing(shared_engine, settings.manage_token),
+        Sessions.of(shared_engine, settings),
         keys,
         local,
         open_store(settings.artifacts) if settings.artifacts else None,
@@ -60,6 +62,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         health, artifacts, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
-    door.install(app)
+    visitor.set_up(app, settings)
+    door.install(app, visitor.check_person)
     problems.register(app)
     return app

@@ -12,6 +12,7 @@ from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
 from service.identity.keyring import KeyRing
+from service.identity.sessions import Sessions
 from service.intake.intake import Intake
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
@@ -19,7 +20,7 @@ from service.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it, what takes telemetry, and API keys.
+    """Engine, settings, the live release of this worker and those before it, what takes telemetry, API keys, sessions.
 
     `signing_keys`, `local`, `artifacts`: what signs decisions, the host's copy of the release, and what keeps files, where
     the settings name them.
@@ -31,6 +32,7 @@ class Services:
     past_releases: PastReleases
     intake: Intake
     keyring: KeyRing
+    sessions: Sessions
     signing_keys: SigningKeys | None
     local: LocalCopy | None
     artifacts: ArtifactStore | None

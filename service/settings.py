@@ -3,95 +3,92 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Self
+from typing import Any, Final, Self
+
+PREFIX: Final = "NNFLEET_"
+
+
+def _what(meaning: str) -> dict[str, str]:
+    return {"what": meaning}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How this process is set up.
+    """How this process is set up. `NNFLEET_POOL_SIZE` states `pool_size`, and so on for each field.
 
-    `database_url`: a `postgresql://` URL. `manage_token`: bearer token of the management API; None shuts it.
-    `pool_size`: database connections a worker. `lookup_cache_bytes`: bodies kept ready a worker.
-    `watch_interval_s`: how often the newest release is looked up even without a notice.
-    `most_database_bytes`: how large the database may become, 0 for no bound; `least_free_bytes`: what has to stay free on
-    its disk where that is here; `report_records_a_minute`: telemetry a worker takes of one report, 0 for no bound;
-    `key_records_a_minute`: the same of one API key.
-    `retention_days`: how long observations are kept; `lake_url`: where days go as Parquet, None for nowhere.
-    `artifacts`: a folder, or a URL that fsspec knows, where model files are kept, None for nowhere;
-    `most_artifact_bytes`: how large one may be.
-    `require_keys`: whether devices need an API key. `signing_keys`: a file of the keys that decisions are signed with, None
-    signs nothing; `local_folder`: where this host keeps the live release and ready decisions, None for nowhere. The database's URL and the token are secrets: they stay out of `repr`.
+    What is secret stays out of `repr`.
     """
 
-    database_url: str = field(repr=False)
-    manage_token: str | None = field(default=None, repr=False)
-    pool_size: int = 8
-    lookup_cache_bytes: int = 16 * 1024 * 1024
-    watch_interval_s: float = 0.5
-    log_level: str = "info"
-    most_database_bytes: int = 0
-    least_free_bytes: int = 1024 * 1024 * 1024
-    report_records_a_minute: int = 60_000
-    key_records_a_minute: int = 0
-    retention_days: int = 90
-    lake_url: str | None = None
-    artifacts: str | None = None
-    most_artifact_bytes: int = 512 * 1024 * 1024
-    require_keys: bool = False
-    signing_keys: Path | None = None
-    local_folder: Path | None = None
+    database_url: str = field(metadata=_what("a postgresql:// URL"), repr=False)
+    manage_token: str | None = field(
+        default=None, metadata=_what("bearer token of the management API; none shuts it"), repr=False
+    )
+    pool_size: int = field(default=8, metadata=_what("database connections of a worker"))
+    lookup_cache_bytes: int = field(
+        default=16 * 1024 * 1024, metadata=_what("decisions a worker keeps in its own memory")
+    )
+    watch_interval_s: float = field(
+        default=0.5, metadata=_what("seconds between looks for a new release where no notice comes")
+    )
+    log_level: str = field(default="info", metadata=_what("debug, info, warning, error"))
+    most_database_bytes: int = field(default=0, metadata=_what("how large the database may become, 0 for no bound"))
+    least_free_bytes: int = field(
+        default=1024 * 1024 * 1024, metadata=_what("what stays free on the database's disk, where that is here")
+    )
+    report_records_a_minute: int = field(
+        default=60_000, metadata=_what("telemetry a worker takes of one report, 0 for no bound")
+    )
+    key_records_a_minute: int = field(default=0, metadata=_what("the same of one API key"))
+    retention_days: int = field(default=90, metadata=_what("days that observations are kept, by their receipt"))
+    lake_url: str | None = field(default=None, metadata=_what("where days go as Parquet; none for nowhere"))
+    artifacts: str | None = field(
+        default=None,
+        metadata=_what("a folder, or a URL that fsspec knows, where model files are kept; none for nowhere"),
+    )
+    most_artifact_bytes: int = field(default=512 * 1024 * 1024, metadata=_what("how large a model file may be"))
+    require_keys: bool = field(default=False, metadata=_what("whether devices need an API key"))
+    signing_keys: Path | None = field(
+        default=None, metadata=_what("file of the keys that decisions are signed with; none signs nothing")
+    )
+    local_folder: Path | None = field(
+        default=None, metadata=_what("where this host keeps the live release and ready decisions")
+    )
+    console_open: bool = field(
+        default=False, metadata=_what("whether the console's reading pages are open to whoever reaches them")
+    )
+    public_url: str | None = field(
+        default=None, metadata=_what("where people reach the service; with https, cookies never go without it")
+    )
+    session_idle_s: int = field(
+        default=2 * 3600, metadata=_what("seconds without a request after which a person has to sign in again")
+    )
+    session_most_s: int = field(
+        default=12 * 3600, metadata=_what("seconds after which a person has to sign in again in any case")
+    )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
         """Settings from `NNFLEET_*` variables; raises KeyError where the database is not named."""
         env = os.environ if environment is None else environment
+        stated = {each.name: env[variable(each)] for each in fields(cls) if env.get(variable(each))}
+        if "database_url" not in stated:
+            raise KeyError(f"{PREFIX}DATABASE_URL")
         return cls(
-            database_url=env["NNFLEET_DATABASE_URL"],
-            manage_token=env.get("NNFLEET_MANAGE_TOKEN") or None,
-            pool_size=int(env.get("NNFLEET_POOL_SIZE", "8")),
-            lookup_cache_bytes=int(env.get("NNFLEET_LOOKUP_CACHE_BYTES", str(16 * 1024 * 1024))),
-            watch_interval_s=float(env.get("NNFLEET_WATCH_INTERVAL_S", "0.5")),
-            log_level=env.get("NNFLEET_LOG_LEVEL", "info"),
-            most_database_bytes=int(env.get("NNFLEET_MOST_DATABASE_BYTES", "0")),
-            least_free_bytes=int(env.get("NNFLEET_LEAST_FREE_BYTES", str(1024 * 1024 * 1024))),
-            retention_days=int(env.get("NNFLEET_RETENTION_DAYS", "90")),
-            lake_url=env.get("NNFLEET_LAKE_URL") or None,
-            artifacts=env.get("NNFLEET_ARTIFACTS") or None,
-            most_artifact_bytes=int(env.get("NNFLEET_MOST_ARTIFACT_BYTES", str(512 * 1024 * 1024))),
-            report_records_a_minute=int(env.get("NNFLEET_REPORT_RECORDS_A_MINUTE", "60000")),
-            key_records_a_minute=int(env.get("NNFLEET_KEY_RECORDS_A_MINUTE", "0")),
-            require_keys=_switch(env.get("NNFLEET_REQUIRE_KEYS", "false")),
-            signing_keys=_path(env.get("NNFLEET_SIGNING_KEYS")),
-            local_folder=_path(env.get("NNFLEET_LOCAL_FOLDER")),
+            **{each.name: _READ[str(each.type)](stated[each.name]) for each in fields(cls) if each.name in stated}
         )
 
     def to_environment(self) -> dict[str, str]:
         """The inverse: what a child process needs to be set up the same."""
-        values = {
-            "NNFLEET_DATABASE_URL": self.database_url,
-            "NNFLEET_POOL_SIZE": str(self.pool_size),
-            "NNFLEET_LOOKUP_CACHE_BYTES": str(self.lookup_cache_bytes),
-            "NNFLEET_WATCH_INTERVAL_S": str(self.watch_interval_s),
-            "NNFLEET_LOG_LEVEL": self.log_level,
-            "NNFLEET_MOST_DATABASE_BYTES": str(self.most_database_bytes),
-            "NNFLEET_LEAST_FREE_BYTES": str(self.least_free_bytes),
-            "NNFLEET_REPORT_RECORDS_A_MINUTE": str(self.report_records_a_minute),
-            "NNFLEET_KEY_RECORDS_A_MINUTE": str(self.key_records_a_minute),
-            "NNFLEET_RETENTION_DAYS": str(self.retention_days),
-            "NNFLEET_MOST_ARTIFACT_BYTES": str(self.most_artifact_bytes),
-            "NNFLEET_REQUIRE_KEYS": str(self.require_keys),
-        }
-        optional = {
-            "NNFLEET_MANAGE_TOKEN": self.manage_token,
-            "NNFLEET_LAKE_URL": self.lake_url,
-            "NNFLEET_ARTIFACTS": self.artifacts,
-            "NNFLEET_SIGNING_KEYS": self.signing_keys,
-            "NNFLEET_LOCAL_FOLDER": self.local_folder,
-        }
-        return values | {name: str(value) for name, value in optional.items() if value}
+        values = {variable(each): getattr(self, each.name) for each in fields(self)}
+        return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def variable(of: Field[Any]) -> str:
+    """The environment variable that states a field."""
+    return f"{PREFIX}{of.name.upper()}"
 
 
 def _path(stated: str | None) -> Path | None:
@@ -101,6 +98,17 @@ def _path(stated: str | None) -> Path | None:
 def _switch(word: str) -> bool:
     """True or False, as people write them. A word that is neither is an error: a guess could leave a door open."""
     return {"true": True, "1": True, "false": False, "0": False}[word.lower()]
+
+
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
+    "str": str,
+    "str | None": str,
+    "int": int,
+    "float": float,
+    "bool": _switch,
+    "Path | None": Path,
+}
+"""By the type of the field, as it is written."""
 
 
 def process_settings(database_url: str, manage_token: str | None) -> Settings:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import Flask, g, request
+from flask.typing import ResponseReturnValue
 
 from policies.errors import NotAllowed
 from service.api.problems import Unauthenticated
 from service.context import services
 from service.identity.access import Access, Scope, access_of
-from service.identity.actor import Actor
+from service.identity.actor import Actor, Role
 from service.identity.keyring import Key
 
 
-def install(app: Flask) -> None:
-    """Put the door in front of every endpoint of the app."""
-    app.before_request(_check)
+def install(app: Flask, check_person: Callable[[Role], ResponseReturnValue | None]) -> None:
+    """Put the door in front of every endpoint of the app.
+
+    `check_person` looks at who is signed in where a person's role is asked for; what it answers is sent instead.
+    """
+
+    @app.before_request
+    def _check() -> ResponseReturnValue | None:
+        if request.endpoint is None:  # no such route, or no such method: the router says which
+            return None
+        access = access_of(request.endpoint)
+        if access.scope is None and access.role is not None:
+            return check_person(access.role)
+        _check_key(access)
+        return None
 
 
 def actor() -> Actor:
@@ -49,10 +64,7 @@ def check_device_app(app: str | None) -> None:
         raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
 
 
-def _check() -> None:
-    if request.endpoint is None:  # no such route, or no such method: the router says which
-        return
-    access = access_of(request.endpoint)
+def _check_key(access: Access) -> None:
     if access.scope is Scope.MANAGE:
         g.actor = _manager(access)
     elif access.scope is not None and services().settings.require_keys:

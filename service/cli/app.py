@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 
 app.add_typer(groups.keys, name="key")
+app.add_typer(groups.users, name="user")
 app.add_typer(groups.audit, name="audit")
 app.add_typer(groups.policy, name="policy")
 app.add_typer(models.models, name="model")

@@ -1,8 +1,9 @@
-"""Commands that come in groups: `key`, `audit`, `policy`, `report`. Names and options only, as in `service.cli.app`."""
+"""Commands that come in groups: `key`, `user`, `audit`, `policy`, `report`. Names and options only, as in `service.cli.app`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,18 @@ from policies.errors import NnfleetError
 from service.cli.options import DataFolder, Json
 from service.identity.access import Scope
 
+
+class RoleName(StrEnum):
+    """A role, as the command line names it."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    APPROVER = "approver"
+    ADMIN = "admin"
+
+
 keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
+users = typer.Typer(no_args_is_help=True, help="People who sign in to the console.")
 policy = typer.Typer(no_args_is_help=True, help="Policies in files.")
 audit = typer.Typer(no_args_is_help=True, help="The audit log.")
 report = typer.Typer(no_args_is_help=True, help="Reports as files.")
@@ -44,6 +56,45 @@ def list_keys(data: DataFolder = None, as_json: Json = False) -> None:
 def revoke_key(name: Annotated[str, typer.Argument(help="The key's name.")], data: DataFolder = None) -> None:
     """Shut a key for good."""
     from service.cli.keys import revoke as run
+
+    run(data, name)
+
+
+Person = Annotated[str, typer.Argument(help="The name they sign in with; the audit log calls them so.")]
+
+
+@users.command("create")
+def create_user(
+    name: Person,
+    role: Annotated[RoleName, typer.Option(help="What they may do; each may what the ones before may.")],
+    data: DataFolder = None,
+) -> None:
+    """Make an account. The password is asked for, or read from standard input."""
+    from service.cli.users import create as run
+
+    run(data, name, role)
+
+
+@users.command("list")
+def list_users(data: DataFolder = None, as_json: Json = False) -> None:
+    """Everybody, and how many sessions they have."""
+    from service.cli.users import listed as run
+
+    run(data, as_json)
+
+
+@users.command("disable")
+def disable_user(name: Person, data: DataFolder = None) -> None:
+    """Shut somebody out, at once."""
+    from service.cli.users import disable as run
+
+    run(data, name)
+
+
+@users.command("passwd")
+def set_password(name: Person, data: DataFolder = None) -> None:
+    """Give somebody another password; their sessions end."""
+    from service.cli.users import set_password as run
 
     run(data, name)
 

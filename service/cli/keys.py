@@ -13,14 +13,11 @@ from policies.errors import InvalidField
 from service import clock
 from service.cli.database import open_database
 from service.identity.access import Scope
-from service.identity.actor import Role
+from service.identity.actor import COMMAND_LINE, Role
 from service.identity.keyring import NewKey
 from service.identity.keyring import create as make
 from service.identity.keyring import revoke as shut
 from service.store import keys
-
-BY = "command-line"
-"""Whoever may open the database by themselves; the audit log says no more of them."""
 
 
 def create(data: Path | None, name: str, scopes: list[Scope], role: str | None, app: str | None) -> None:
@@ -28,7 +25,7 @@ def create(data: Path | None, name: str, scopes: list[Scope], role: str | None, 
     new = NewKey(name, frozenset(scopes), Role[role.upper()] if role else None, app)
     with open_database(data) as engine, Session(engine) as session, session.begin():
         try:
-            secret = make(session, new, BY, clock.now())
+            secret = make(session, new, COMMAND_LINE, clock.now())
         except InvalidField as error:
             raise typer.BadParameter(error.detail) from error
     typer.echo(secret)
@@ -56,7 +53,7 @@ def revoke(data: Path | None, name: str) -> None:
     """Shut a key for good."""
     with open_database(data) as engine, Session(engine) as session, session.begin():
         try:
-            shut(session, name, BY, clock.now())
+            shut(session, name, COMMAND_LINE, clock.now())
         except InvalidField as error:
             raise typer.BadParameter(error.detail) from error
     typer.echo(f"{name} is revoked")

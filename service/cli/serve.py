@@ -11,12 +11,13 @@ from pathlib import Path
 import structlog
 import typer
 from sqlalchemy.exc import OperationalError
+from sqlmodel import Session
 
 from service.deciding.local_copy import LocalCopy
 from service.deciding.signing import kept_keys
 from service.server import Running, WebServer, running_processes
 from service.settings import Settings, process_settings, state_folder, stated_manage_token
-from service.store import schema
+from service.store import people, schema
 from service.store.embedded import database
 from service.store.engine import make_engine
 
@@ -50,6 +51,9 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
                 f"management token: {'from NNFLEET_MANAGE_TOKEN' if stated_manage_token() else folder / 'manage-token'}"
             )
             typer.echo(f"decisions are signed by key {kid}, see {running.url}/.well-known/jwks.json")
+            if _nobody(settings):
+                command = f"nnfleet user create NAME --role admin{f' --data {data}' if data else ''}"
+                typer.echo(f"nobody can sign in to the console yet; in another terminal: {command}")
             return _until_interrupted(running)
 
 
@@ -95,6 +99,18 @@ def _migrate_unless_away(settings: Settings) -> None:
         if settings.local_folder is None or LocalCopy(settings.local_folder).release() is None:
             raise
         log.warning("database-away", serving="the release this host kept")
+
+
+def _nobody(settings: Settings) -> bool:
+    """Whether there is no account yet; False where the database cannot say."""
+    engine = make_engine(settings)
+    try:
+        with Session(engine) as session:
+            return not settings.console_open and not people.anybody(session)
+    except OperationalError:
+        return False
+    finally:
+        engine.dispose()
 
 
 def _kept_token(file: Path) -> str:

@@ -12,13 +12,26 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException, NotFound
 
-from policies.errors import NnfleetError, NotKnown
-from service.console import audit, classes, explain, fleet, jobs, models, releases, revisions, rollouts, telemetry
+from policies.errors import NnfleetError
+from service.api.problems import STATUS
+from service.console import (
+    audit,
+    classes,
+    explain,
+    fleet,
+    jobs,
+    login,
+    models,
+    releases,
+    revisions,
+    rollouts,
+    telemetry,
+    visitor,
+)
 from service.console.formats import FILTERS
 from service.console.navigation import NAVIGATION
-from service.console.paging import here
+from service.console.paging import PREFIX, here
 
-PREFIX: Final = "/console"
 blueprint = Blueprint(
     "console",
     __name__,
@@ -33,6 +46,7 @@ CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+MOST_FORM_BYTES: Final = 4 * 1024 * 1024
 _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -54,8 +68,15 @@ def _secured(response: Response) -> Response:
 def _set_up_templates(state: BlueprintSetupState) -> None:
     environment = state.app.jinja_env
     environment.filters.update(FILTERS)
-    environment.globals.update(here=here, navigation=NAVIGATION)
+    environment.globals.update(here=here, navigation=NAVIGATION, visitor=visitor.visitor, may=visitor.may)
     environment.undefined = StrictUndefined  # a misspelt name is an error, not an empty cell
+
+
+@blueprint.before_request
+def _from_our_own_form() -> None:
+    """Every form that changes something carries a token: another site cannot send one in a visitor's name."""
+    request.max_content_length = request.max_form_memory_size = MOST_FORM_BYTES
+    visitor.csrf.protect()
 
 
 def _error_page(status: int, title: str, detail: str) -> ResponseReturnValue:
@@ -64,8 +85,9 @@ def _error_page(status: int, title: str, detail: str) -> ResponseReturnValue:
 
 @blueprint.errorhandler(NnfleetError)
 def _our_error(error: NnfleetError) -> ResponseReturnValue:
-    known = isinstance(error, NotKnown)
-    return _error_page(404 if known else 422, "Not found" if known else "This cannot be shown", error.detail)
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    cannot = "This cannot be shown" if request.method == "GET" else "This was not done"
+    return _error_page(status, _TITLES.get(status, cannot), error.detail)
 
 
 @blueprint.errorhandler(HTTPException)
@@ -77,6 +99,9 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
 @blueprint.errorhandler(PoolTimeout)
 def _database_error(_error: Exception) -> ResponseReturnValue:
     return _error_page(503, "The database does not answer", "Devices keep their last decision. Try again in a moment.")
+
+
+_TITLES: Final = {401: "Sign in first", 403: "Not allowed", 404: "Not found"}
 
 
 def _no_page(missing: str) -> Never:
@@ -100,4 +125,7 @@ blueprint.add_url_rule("/jobs/<int:number>", "job_run", jobs.run_page)
 blueprint.add_url_rule("/audit", "audit", audit.page)
 blueprint.add_url_rule("/explain", "explain", explain.page)
 blueprint.add_url_rule("/explain", "explain_pasted", explain.pasted, methods=["POST"])
+blueprint.add_url_rule("/login", "login", login.page)
+blueprint.add_url_rule("/login", "log_in", login.log_in, methods=["POST"])
+blueprint.add_url_rule("/logout", "log_out", login.log_out, methods=["POST"])
 blueprint.add_url_rule("/<path:missing>", "missing", _no_page)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from flask import request, url_for
 
+PREFIX: Final = "/console"
+"""Where the console's addresses begin."""
 MAX_TEXT = 200
 
 

@@ -15,8 +15,8 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from service.identity.access import Scope
-from service.identity.actor import MANAGE_TOKEN, Actor, Role
-from service.store import audit, keys
+from service.identity.actor import MANAGE_TOKEN, RESERVED, Actor, Role
+from service.store import audit, keys, people
 from service.store.tables import ApiKeyRow
 
 PREFIX: Final = "nnf_"
@@ -50,6 +50,9 @@ def create(session: Session, new: NewKey, by: str, now: datetime) -> str:
     """Make a key; returns its secret, which nobody can show again. Raises InvalidField."""
     if (Scope.MANAGE in new.scopes) != (new.role is not None):
         raise InvalidField("a key that manages has a role, and no other key has one", field="role")
+    taken = f"somebody or something is, or was, called {new.name!r}: names are not used twice"
+    if new.name in RESERVED or people.by_name(session, new.name):
+        raise InvalidField(taken, field="name")
     secret = PREFIX + secrets.token_urlsafe(32)
     row = ApiKeyRow(
         name=new.name,
@@ -60,7 +63,7 @@ def create(session: Session, new: NewKey, by: str, now: datetime) -> str:
         created_at=now,
     )
     if not keys.add(session, row):
-        raise InvalidField(f"there is, or was, a key {new.name!r}: names are not used twice", field="name")
+        raise InvalidField(taken, field="name")
     audit.append(session, now, by, "key-created", f"key:{new.name}", scopes=row.scopes, role=row.role, app=row.app)
     return secret
 

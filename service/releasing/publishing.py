@@ -22,7 +22,7 @@ from service.identity.actor import MANAGE_TOKEN
 from service.releasing.release_content import pack, readable, unpack_rankings
 from service.releasing.revisions import advance, go_live, return_to
 from service.store import audit, releases, revisions, rollouts
-from service.store.keys import one_user
+from service.store.people import one_user
 from service.store.releases import NewRelease
 from service.store.tables import ReleaseRow, RevisionRow
 

@@ -14,7 +14,7 @@ from policies.errors import BaseRequired, EditConflict, WrongState
 from policies.revision import ACCEPTED, Kind, State, Step, after, check_approver
 from service.identity.actor import LEARNER, Actor
 from service.store import audit, releases, revisions
-from service.store.keys import one_user
+from service.store.people import one_user
 from service.store.tables import RevisionRow
 
 ONE_USER: Final = "the installation has one user"

@@ -18,6 +18,11 @@ def add(session: Session, row: ApiKeyRow) -> bool:
     return True
 
 
+def by_name(session: Session, name: str) -> ApiKeyRow | None:
+    """The key of this name, revoked or not."""
+    return session.get(ApiKeyRow, name)
+
+
 def by_secret(session: Session, secret_sha256: str) -> ApiKeyRow | None:
     """The key with this secret that was not revoked."""
     found = select(ApiKeyRow).where(ApiKeyRow.secret_sha256 == secret_sha256, col(ApiKeyRow.revoked_at).is_(None))
@@ -39,7 +44,7 @@ def revoke(session: Session, name: str, now: datetime) -> bool:
     return True
 
 
-def one_user(session: Session) -> bool:
-    """Whether nobody has a key to manage with: then the owner of the token is the only user there is."""
-    managing = select(func.count()).where(col(ApiKeyRow.revoked_at).is_(None), col(ApiKeyRow.role).is_not(None))
-    return session.exec(managing).one() == 0
+def managing(session: Session) -> int:
+    """How many open keys manage."""
+    found = select(func.count()).where(col(ApiKeyRow.revoked_at).is_(None), col(ApiKeyRow.role).is_not(None))
+    return session.exec(found).one()

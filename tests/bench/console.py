@@ -24,11 +24,19 @@ from flask import Flask
 from flask.testing import FlaskClient
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, Engine, event, text
+from sqlmodel import Session
 
 from policies import catalog
 from policies.fingerprint import fingerprint
 from policies.report import parse_report
+from service import clock
 from service.app import create_app
+from service.console.paging import PREFIX
+from service.console.visitor import COOKIE
+from service.context import Services
+from service.identity import people
+from service.identity.actor import COMMAND_LINE, Role
+from service.identity.people import NewPerson
 from service.releasing.releases import load
 from service.settings import Settings
 from service.store import schema
@@ -219,7 +227,11 @@ def _service(settings: Settings, engine: Engine) -> FlaskClient:
     content = load(engine)
     if content is None:
         raise RuntimeError("nothing is published")
-    app.extensions["nnfleet"].lookup.swap(content)
+    services: Services = app.extensions["nnfleet"]
+    services.lookup.swap(content)
+    with Session(engine) as session, session.begin():
+        people.create(session, NewPerson("reader", Role.VIEWER), COMMAND_LINE, clock.now())
+    client.set_cookie(COOKIE, services.sessions.start("reader", "bench", clock.now()), path=PREFIX)
     return client
 
 

@@ -1,4 +1,4 @@
-"""The console on the session's PostgreSQL, and a stage to fill it."""
+"""The console on the session's PostgreSQL, somebody who reads it, and a stage to fill it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 from console_builders import Stage
 from flask import Flask
 from flask.testing import FlaskClient
+from signing_in import signed_in
 from sqlalchemy import Engine
 
 from service.app import create_app
+from service.identity.actor import Role
 from service.settings import Settings
 
 
@@ -19,7 +21,7 @@ def app(settings: Settings, engine: Engine) -> Flask:
 
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
-    return app.test_client()
+    return signed_in(app, "vera", Role.VIEWER)
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ from html import unescape
 import pytest
 from console_builders import Stage, finding, model_spec, report
 from flask.testing import FlaskClient
+from signing_in import act
 from sqlmodel import Session
 
 from policies.assign import bucket
+from service.console.visitor import COOKIE
 from service.store import reports
 
 
@@ -20,7 +22,7 @@ def explained(client: FlaskClient, **query: str) -> str:
 
 
 def pasted(client: FlaskClient, text: str, **form: str) -> tuple[int, str]:
-    answer = client.post("/console/explain", data={"pasted": text, **form})
+    answer = act(client, "/console/explain", pasted=text, **form)
     return answer.status_code, unescape(answer.text)
 
 
@@ -97,6 +99,9 @@ def test_settings_of_the_first_rung_are_shown(client: FlaskClient, decided: Stag
 def test_the_share_link_shows_the_same_without_the_unit_and_names_no_host(client: FlaskClient, decided: Stage) -> None:
     report_id, _ = decided.add_report(report())
     asked = {"report": report_id, "workload": "sustained"}
+    cookie = client.get_cookie(COOKIE, path="/console")
+    assert cookie is not None
+    client.set_cookie(COOKIE, cookie.value, domain="evil.example", path="/console")
     page = client.get(
         "/console/explain", query_string={**asked, "unit": "a b&c"}, headers={"Host": "evil.example"}
     ).text

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ import yaml
 from packaging.requirements import Requirement
 
 from service.cli.app import app as cli
+from service.settings import Settings, variable
 from tests.docs.markdown import ROOT, text
 
 DOCKERFILE = text("Dockerfile")
+READ = {variable(setting) for setting in fields(Settings)} | {"NNFLEET_HOME"}
 COMPOSE: dict[str, Any] = yaml.safe_load(text("compose.yaml"))
 
 
@@ -128,7 +131,7 @@ def test_containers_wait_for_containers_that_exist() -> None:
 def test_the_environment_of_containers_is_what_settings_read() -> None:
     for container in COMPOSE["services"].values():
         for name in container.get("environment", {}):
-            assert not name.startswith("NNFLEET_") or name in text("service/settings.py")
+            assert not name.startswith("NNFLEET_") or name in READ
 
 
 def test_the_cache_stands_in_front_of_the_service_of_the_containers() -> None:

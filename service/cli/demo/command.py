@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from sqlalchemy import Engine
+from sqlmodel import Session
 
 from ml.fleet import build_fleet
 from service import clock
@@ -24,14 +25,20 @@ from service.cli.demo.screen import Screen, print_verdict
 from service.cli.demo.timeline import print_look, print_outcome
 from service.cli.serve import wait_for_interrupt
 from service.deciding.signing import SigningKeys, kept_keys
+from service.identity import people
+from service.identity.actor import COMMAND_LINE, Role
+from service.identity.people import NewPerson
 from service.server import running_server
 from service.settings import Settings
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
+from service.store.people_tables import PersonRow
 
 DEVICES, ROUNDS = 2_000, 4
 QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10
+ADMIN = "admin"
+"""Who signs in to a demo that stays up."""
 STAGED_DEVICES = 1_000
 """Phones that those of a bad release are taken from."""
 
@@ -64,7 +71,9 @@ def demo(
         write_report(report, played.verdict, played.findings, setup)
         _tell(console, played, report, as_json)
         if serve:
-            console.print(f"The server stays up: console {server}/console/ · token {token} · Ctrl-C ends it.")
+            password = _admin(engine)
+            console.print(f"The server stays up: console {server}/console/ · Ctrl-C ends it.")
+            console.print(f"Sign in as [bold]{ADMIN}[/bold] with the password {password} · token of the API {token}")
             wait_for_interrupt()
     return played.verdict.passed
 
@@ -105,6 +114,17 @@ def _installation(data: Path | None, token: str) -> Iterator[Settings]:
     finally:
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _admin(engine: Engine) -> str:
+    """An account for whoever looks at the demo; returns its password, which is told once."""
+    password = secrets.token_urlsafe(12)
+    with Session(engine) as session, session.begin():
+        if session.get(PersonRow, ADMIN):  # a demo before this one was kept
+            people.set_password(session, ADMIN, password, COMMAND_LINE, clock.now())
+        else:
+            people.create(session, NewPerson(ADMIN, Role.ADMIN, password), COMMAND_LINE, clock.now())
+    return password
 
 
 def _keys(settings: Settings) -> Mapping[str, bytes]:

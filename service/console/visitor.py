@@ -1,0 +1,96 @@
+"""Who looks at the console: the session in the cookie, and what it opens."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from typing import Final
+
+from flask import Flask, Response, g, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf import CSRFProtect
+
+from policies.errors import NotAllowed
+from service import clock
+from service.api.problems import Unauthenticated
+from service.console.paging import PREFIX
+from service.context import services
+from service.identity.access import ACCESS
+from service.identity.actor import Role
+from service.identity.sessions import SignedIn
+from service.settings import Settings
+
+COOKIE: Final = "nnfleet_session"
+csrf: Final = CSRFProtect()
+
+
+def set_up(app: Flask, settings: Settings) -> None:
+    """Cookies and the guard against forged forms, which is asked for forms of the console and never for the API.
+
+    Workers and hosts share what signs the cookie of forms and messages: it is derived from the management token.
+    """
+    token = settings.manage_token or secrets.token_hex()
+    app.secret_key = hmac.new(token.encode(), b"cookies of the console", hashlib.sha256).digest()
+    app.config.update(
+        SESSION_COOKIE_NAME="nnfleet_form",
+        SESSION_COOKIE_PATH=PREFIX,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=_only_https(settings),
+        WTF_CSRF_CHECK_DEFAULT=False,
+        WTF_CSRF_TIME_LIMIT=None,  # a form is good as long as the session
+    )
+    csrf.init_app(app)
+
+
+def _only_https(settings: Settings) -> bool:
+    return (settings.public_url or "").startswith("https://")
+
+
+def visitor() -> SignedIn | None:
+    """Whoever is signed in, on a page that asked."""
+    found: SignedIn | None = g.get("signed_in")
+    return found
+
+
+def check_person(wanted: Role) -> ResponseReturnValue | None:
+    """Let a person with this role through; send a stranger to the login. Raises Unauthenticated, NotAllowed."""
+    g.signed_in = found = look_up()
+    if found is None:
+        return _stranger(wanted)
+    if found.actor.role < wanted:
+        raise NotAllowed(f"This needs the role {wanted.name.lower()}; yours is {found.actor.role.name.lower()}.")
+    g.actor = found.actor
+    return None
+
+
+def look_up() -> SignedIn | None:
+    """Whose session the cookie names."""
+    secret = request.cookies.get(COOKIE)
+    return services().sessions.find(secret, clock.now()) if secret else None
+
+
+def _stranger(wanted: Role) -> ResponseReturnValue | None:
+    if wanted is Role.VIEWER and services().settings.console_open:
+        return None
+    if request.method not in {"GET", "HEAD"}:
+        raise Unauthenticated("Your session is over, and nothing was done. Sign in, then try again.")
+    return redirect(url_for("console.login", next=request.full_path.rstrip("?")), 303)
+
+
+def may(endpoint: str) -> bool:
+    """Whether the visitor may do what is behind an endpoint: what nobody may is not offered."""
+    found, wanted = visitor(), ACCESS[endpoint].role
+    return found is not None and wanted is not None and found.actor.role >= wanted
+
+
+def remember(response: Response, secret: str) -> None:
+    """Give the browser a session. The cookie goes with the browser; when it ends is decided here."""
+    secure = request.is_secure or _only_https(services().settings)
+    response.set_cookie(COOKIE, secret, path=PREFIX, secure=secure, httponly=True, samesite="Lax")
+
+
+def forget(response: Response) -> None:
+    """Take the session from the browser."""
+    response.delete_cookie(COOKIE, path=PREFIX, httponly=True, samesite="Lax")

@@ -1,0 +1,47 @@
+"""Tables of people and of their sessions. A table class validates nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, DateTime, ForeignKey, Index, Text, text
+from sqlmodel import Field, SQLModel
+
+
+def _moment(*, nullable: bool = False) -> Any:
+    return Field(sa_column=Column(DateTime(timezone=True), nullable=nullable))
+
+
+class PersonRow(SQLModel, table=True):
+    """Somebody who may sign in to the console. Never deleted: revisions and the audit log know people by name.
+
+    `password_hash` is argon2's own text, None for who signs in elsewhere: then `issuer` and `subject` say who it is there.
+    """
+
+    __tablename__ = "person"
+    __table_args__ = (
+        Index(
+            "uq_person_issuer_subject", "issuer", "subject", unique=True, postgresql_where=text("issuer IS NOT NULL")
+        ),
+    )
+
+    name: str = Field(primary_key=True)
+    role: str
+    password_hash: str | None = None
+    issuer: str | None = None
+    subject: str | None = None
+    created_at: datetime = _moment()
+    disabled_at: datetime | None = _moment(nullable=True)
+
+
+class PersonSessionRow(SQLModel, table=True):
+    """Somebody signed in, in one browser. Of the id that its cookie carries, only the sha256 is kept."""
+
+    __tablename__ = "person_session"
+
+    id_sha256: str = Field(primary_key=True)
+    person: str = Field(sa_column=Column(ForeignKey("person.name"), nullable=False, index=True))
+    agent: str = Field(sa_column=Column(Text, nullable=False))
+    started_at: datetime = _moment()
+    seen_at: datetime = _moment()
