@@ -32,6 +32,7 @@ from policies.wire import document_bytes
 from service.server import WebServer, gunicorn_command, running_processes
 from service.settings import Settings
 from tests.bench import nginx
+from tests.bench.goals import at_least
 from tests.bench.load import Server, get
 from tests.bench.stage import (
     APP,
@@ -184,7 +185,7 @@ def measure(say: Callable[[str], None], count: int, rounds: int) -> None:
     for name, baseline, goal in GOALS:
         if name in rates and baseline in rates:
             ratio = statistics.median(map(operator.truediv, rates[name], rates[baseline]))
-            verdict = "" if goal is None else f" (goal ≥ {goal} ×: {'met' if ratio >= goal else 'missed'})"
+            verdict = "" if goal is None else f" ({at_least(ratio, goal, '×')})"
             say(f"{name} ÷ {baseline}: {ratio:.2f} ×{verdict}")
     if not nginx.installed():
         say("nginx is not installed: nothing is compared with it")

@@ -32,6 +32,7 @@ from service.deciding.signing import SigningKeys
 from service.releasing.release_content import PackedRelease, pack
 from service.server import running_processes
 from service.settings import Settings
+from tests.bench.goals import at_most
 from tests.bench.load import get
 from tests.bench.stage import (
     APP,
@@ -105,10 +106,6 @@ def private_mb(process: psutil.Process) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1e3
 
 
-def _goal(met: bool, goal: str) -> str:
-    return f" (goal {goal}: {'met' if met else 'missed'})"
-
-
 def measure(say: Callable[[str], None], many: int, count: int, rounds: int) -> None:
     """Run the benchmark and `say` its figures."""
     with ExitStack() as stack:
@@ -123,9 +120,9 @@ def measure(say: Callable[[str], None], many: int, count: int, rounds: int) -> N
     more = memory[1] - memory[0]
     cost = statistics.median(first / second for first, second in rates)
     say(f"private memory of a worker: {memory[0]:.0f} MB with {FEW} reports")
-    say(f"with {many:,} reports: {more:+.1f} MB{_goal(more <= GOAL_MB, f'≤ +{GOAL_MB} MB')}")
-    say(f"a get: {took_us:.1f} µs CPU{_goal(took_us <= GOAL_GET_US, f'≤ {GOAL_GET_US} µs')}")
-    say(f"a hit with {many:,} reports ÷ with {FEW}: {cost:.2f} × CPU{_goal(cost <= GOAL_RATIO, f'≤ {GOAL_RATIO} ×')}")
+    say(f"with {many:,} reports: {more:+.1f} MB ({at_most(more, GOAL_MB, 'MB')})")
+    say(f"a get: {took_us:.1f} µs CPU ({at_most(took_us, GOAL_GET_US, 'µs')})")
+    say(f"a hit with {many:,} reports ÷ with {FEW}: {cost:.2f} × CPU ({at_most(cost, GOAL_RATIO, '×')})")
 
 
 def _served(stack: ExitStack, made: Host, count: int) -> Target:

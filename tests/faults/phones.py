@@ -110,6 +110,13 @@ class Phones:
             assert time.monotonic() < deadline, f"no progress: {self.ledger.refused}, {self.ledger.cut_off} cut off"
             time.sleep(0.01)
 
+    def wait_for_refusal(self) -> None:
+        """Return once a batch was refused; AssertionError after a minute."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.ledger.refused.total():
+            assert time.monotonic() < deadline, f"nothing was refused, {self.answered} records were acknowledged"
+            time.sleep(0.01)
+
     def _live(self, chance: random.Random) -> None:
         sent: list[dict[str, Any]] = []
         try:

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,6 +20,7 @@ from faults.phones import Ledger, compare
 from faults.site import Site
 from sqlalchemy import text
 
+from service import clock
 from service.api.devices import SILENCE_S
 from service.intake.intake import Intake
 from service.settings import Settings
@@ -114,3 +115,26 @@ def test_a_server_whose_clock_jumps_stores_each_record_once(running: Site, say: 
     with running.engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM observation")).scalar_one() == 50
     say("50 records sent under five clocks from 1970 to 2100: stored once")
+
+
+def test_phones_whose_clocks_jump_have_each_record_stored_once(running: Site, say: Callable[[str], None]) -> None:
+    """Ids and times of days from 1970 to 2100, also within one batch; each sent again as the clock stands on another."""
+    days = [
+        date(1970, 1, 2),
+        date(2019, 12, 31),
+        clock.now().date(),
+        date(2038, 1, 20),
+        date(2099, 12, 31),
+        date(2105, 1, 1),
+    ]
+    ledger = Ledger()
+    records = [
+        make_observation(record_id=str(uuid7(day)), device_time=f"{told}T12:00:00Z") for day in days for told in days
+    ]
+    with httpx.Client(timeout=30) as phone:
+        for batch in (records, records[::-1], *(records[start::6] for start in range(6))):
+            ledger.note(batch, phone.post(f"{running.url}/v1/telemetry", json=batch).raise_for_status().json())
+    found = compare(running.engine, ledger)
+    say(f"{len(records)} records of clocks from 1970 to 2105, sent three times, {dict(ledger.verdicts)}: {found}")
+    assert ledger.verdicts == {"accepted": 36, "duplicate": 72}
+    assert (found.acknowledged, found.missing, found.doubled, found.unacknowledged) == (36, 0, 0, 0)
