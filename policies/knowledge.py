@@ -73,6 +73,16 @@ class Knowledge:
 
     rankings: Mapping[str, Mapping[Workload, Ranking]] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Knowledge from model → workload → `Ranking.to_json`."""
+        return cls(
+            {
+                model: {Workload(workload): Ranking.from_json(ranking) for workload, ranking in by_workload.items()}
+                for model, by_workload in raw.items()
+            }
+        )
+
     def ranking(self, model: str, workload: Workload) -> Ranking | None:
         """The ranking for the workload; a sustained one is never answered from bursts, nor the other way round."""
         return self.rankings.get(model, {}).get(workload)

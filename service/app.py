@@ -21,6 +21,7 @@ from service.api import (
     releases,
     revisions,
     rollouts,
+    simulations,
     telemetry,
     watch,
 )
@@ -35,6 +36,7 @@ from service.identity.sessions import Sessions
 from service.intake.intake import Intake
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
+from service.simulating.simulations import Simulations
 from service.store.engine import make_engine
 
 
@@ -56,10 +58,11 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         keys,
         local,
         open_store(settings.artifacts) if settings.artifacts else None,
+        Simulations(shared_engine),
     )
     for module in (
-        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, audit, watch,
-        health, artifacts, pages,
+        devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, simulations, audit,
+        watch, health, artifacts, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
     visitor.set_up(app, settings)

@@ -16,6 +16,7 @@ from service.identity.sessions import Sessions
 from service.intake.intake import Intake
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
+from service.simulating.simulations import Simulations
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Services:
 
     `signing_keys`, `local`, `artifacts`: what signs decisions, the host's copy of the release, and what keeps files, where
     the settings name them.
+    `simulations` tries changes that nobody saved.
     """
 
     engine: Engine
@@ -36,6 +38,7 @@ class Services:
     signing_keys: SigningKeys | None
     local: LocalCopy | None
     artifacts: ArtifactStore | None
+    simulations: Simulations
 
 
 def services() -> Services:

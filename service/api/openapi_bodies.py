@@ -16,6 +16,7 @@ from policies.rollouts.rollout import BY_PERSONS, RolloutPlan
 from service.api.decide import Question
 from service.api.ofrep import Context
 from service.api.openapi_schemas import SLUG, Schema, ref
+from service.simulating.limits import MOST_BUDGET_S
 
 Route = tuple[str, str]
 """(method, rule as Flask writes it)."""
@@ -54,6 +55,16 @@ _DRAFT: Final[Schema] = {
         "content": {"anyOf": [ref("PolicyDocument"), ref("ModelSpec"), ref("Quarantine"), ref("FlagDocument")]},
         "note": {"type": "string", "minLength": 1, "maxLength": 500},
         "base": {"type": ["integer", "null"], "minimum": 1},
+    },
+}
+_SIMULATION: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "kind": {"enum": ["policy", "model", "quarantine"]},
+        "content": _DRAFT["properties"]["content"],
+        "revision": {"type": "integer", "minimum": 1, "maximum": 2_147_483_647},
+        "budget_s": {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_BUDGET_S},
     },
 }
 _ROLLOUT: Final[Schema] = {
@@ -100,6 +111,7 @@ BODIES: Final[dict[Route, Content]] = {
     ("POST", "/v1/kill"): _json(_KILL),
     ("POST", "/v1/rollouts"): _json(_ROLLOUT),
     ("POST", "/v1/rollouts/<int:number>/<act>"): _json(_NOTE),
+    ("POST", "/v1/simulations"): _json(_SIMULATION),
     ("POST", "/v1/telemetry"): _json(_OBSERVATIONS) | {"application/x-ndjson": {"schema": {"type": "string"}}},
     ("PUT", "/v1/artifacts/<sha256>"): _FILE,
     ("PUT", "/v1/flags/<app>"): _json(ref("FlagDocument")),

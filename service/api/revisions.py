@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.difference import difference
-from policies.document import PolicyDocument
 from policies.errors import InvalidField, NotAllowed
-from policies.flags import FlagDocument
-from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
-from policies.validation import validated
 from service import clock
 from service.api.bodies import app_of, note_in, object_body, one_of, shown
 from service.api.door import actor, check_app
-from service.artifacts.declared import model_spec
 from service.context import services
 from service.identity.actor import Role
 from service.releasing.quarantines import approve
 from service.releasing.revisions import Proposal, advance, save
+from service.releasing.stated_content import stated_content
 from service.store import revisions
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")
@@ -59,7 +55,8 @@ def get_revision(number: int) -> ResponseReturnValue:
 def post_revision() -> ResponseReturnValue:
     """Save a draft. `base` is the revision it edits; without one it is of something new."""
     raw = object_body("kind", "content", "note", "base")
-    kind, subject, content = _content(raw)
+    with Session(services().engine) as session:
+        kind, subject, content = stated_content(session, raw.get("kind"), raw.get("content"))
     check_app(app_of(kind, content))
     base = raw.get("base")
     if base is not None and (not isinstance(base, int) or isinstance(base, bool)):
@@ -84,34 +81,3 @@ def step(number: int, step: str) -> ResponseReturnValue:
         if row.kind == Kind.QUARANTINE and taken is Step.APPROVE:
             return jsonify(shown(approve(session, row, actor().name, clock.now(), note)))
         return jsonify(shown(advance(session, row, taken, actor().name, clock.now(), note)))
-
-
-def _content(raw: dict[str, Any]) -> tuple[Kind, str, dict[str, Any]]:
-    """(kind, subject, content as it is stored); raises InvalidField."""
-    parsers = {Kind.POLICY: _policy, Kind.MODEL: _model, Kind.QUARANTINE: _quarantine, Kind.FLAGS: _flags}
-    kind = next((known for known in parsers if known == raw.get("kind")), None)
-    if kind is None:
-        raise InvalidField(f"kind: one of {', '.join(parsers)}", field="kind")
-    subject, content = parsers[kind](raw.get("content"))
-    return kind, subject, content
-
-
-def _policy(raw: Any) -> tuple[str, dict[str, Any]]:
-    document = validated(PolicyDocument, raw)
-    return document.app, document.model_dump(mode="json", by_alias=True)
-
-
-def _model(raw: Any) -> tuple[str, dict[str, Any]]:
-    with Session(services().engine) as session:
-        spec = model_spec(session, raw)
-    return f"{spec.app}/{spec.name}", spec.model_dump(mode="json")
-
-
-def _quarantine(raw: Any) -> tuple[str, dict[str, Any]]:
-    held = validated(Quarantine, raw)
-    return held.deny.id, held.model_dump(mode="json")
-
-
-def _flags(raw: Any) -> tuple[str, dict[str, Any]]:
-    document = validated(FlagDocument, raw)
-    return document.app, document.model_dump(mode="json", by_alias=True)

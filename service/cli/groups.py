@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from policies.errors import NnfleetError
+from policies.revision import Kind
 from service.cli.options import DataFolder, Json
 from service.identity.access import Scope
+from service.simulating.limits import BUDGET_S, MOST_BUDGET_S
 
 
 class RoleName(StrEnum):
@@ -161,6 +163,24 @@ def lint_policies(folder: Folder) -> None:
     from service.cli.policy_sync import lint as run
 
     end(lambda: run(folder))
+
+
+@policy.command("simulate")
+def simulate_policy(
+    file: Annotated[
+        Path, typer.Argument(help="A policy, .yaml or .json; or JSON of --kind.", exists=True, dir_okay=False)
+    ],
+    kind: Annotated[Kind, typer.Option(help="What the file states: policy, model or quarantine.")] = Kind.POLICY,
+    budget_s: Annotated[
+        float, typer.Option(min=0.1, max=MOST_BUDGET_S, help="Seconds it may take; over them a sample is told.")
+    ] = BUDGET_S,
+    server: Server = LOCAL,
+    as_json: Json = False,
+) -> None:
+    """Who would change from what to what, on all stored reports, before anything is saved."""
+    from service.cli.policy_simulate import simulate as run
+
+    end(lambda: run(server, file, kind, budget_s, as_json))
 
 
 def end(run: Callable[[], bool]) -> None:

@@ -78,6 +78,7 @@ ACCESS: Final[Mapping[str, Access]] = {
     "releases.get_release": VIEW_ALL,
     "releases.post_release": RELEASE,
     "releases.roll_back": RELEASE,
+    "simulations.post_simulation": VIEW,
     "quarantines.list_quarantines": VIEW_ALL,
     "quarantines.post_quarantine": EDIT,
     "quarantines.end": RELEASE,

@@ -14,9 +14,8 @@ import zstandard
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.flags import FlagDocument
-from policies.knowledge import Knowledge, Ranking
+from policies.knowledge import Knowledge
 from policies.quarantine import Quarantine, under
-from policies.vocabulary import Workload
 
 Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
 """driver stack → app → model → workload → `Ranking.to_json()`."""
@@ -44,13 +43,7 @@ class ReleaseContent:
 
     def knowledge(self, driver_stack: str, app: str) -> Knowledge:
         """What the fleet has taught about the stack, for the models of the app."""
-        by_model = self.rankings.get(driver_stack, {}).get(app, {})
-        return Knowledge(
-            {
-                model: {Workload(workload): Ranking.from_json(raw) for workload, raw in by_workload.items()}
-                for model, by_workload in by_model.items()
-            }
-        )
+        return Knowledge.from_json(self.rankings.get(driver_stack, {}).get(app, {}))
 
     @classmethod
     def from_bytes(

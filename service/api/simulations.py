@@ -1,0 +1,63 @@
+"""`POST /v1/simulations`: what a change would do to the stored fleet. Nothing is saved."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Blueprint, jsonify
+from flask.typing import ResponseReturnValue
+from sqlmodel import Session
+
+from policies.errors import InvalidField
+from policies.revision import Kind
+from service import clock
+from service.api.bodies import app_of, object_body
+from service.api.door import check_app
+from service.context import services
+from service.live import release_asked
+from service.releasing.stated_content import stated_content
+from service.simulating.drafts import Draft
+from service.simulating.limits import BUDGET_S, MOST_BUDGET_S
+from service.simulating.simulations import Asked
+from service.store import revisions
+
+blueprint = Blueprint("simulations", __name__, url_prefix="/v1/simulations")
+MOST_REVISION: Final = 2**31 - 1
+
+
+@blueprint.post("")
+def post_simulation() -> ResponseReturnValue:
+    """Who would change from what to what: a policy, model or quarantine, or a revision, against the live release."""
+    raw = object_body("kind", "content", "revision", "budget_s")
+    draft = _stored(raw) if "revision" in raw else _stated(raw)
+    check_app(app_of(draft.kind, dict(draft.content)))
+    asked = Asked(draft, release_asked(None), clock.now(), _budget_s(raw))
+    return jsonify(services().simulations.run(asked))
+
+
+def _stated(raw: dict[str, Any]) -> Draft:
+    with Session(services().engine) as session:
+        kind, _, content = stated_content(session, raw.get("kind"), raw.get("content"))
+    return Draft(kind, content)
+
+
+def _stored(raw: dict[str, Any]) -> Draft:
+    number = raw["revision"]
+    if raw.keys() & {"kind", "content"} or not _whole(number) or not 1 <= number <= MOST_REVISION:
+        raise InvalidField("revision: the number of a revision, and then neither kind nor content", field="revision")
+    with Session(services().engine) as session:
+        row = revisions.revision(session, number)
+        return Draft(Kind(row.kind), row.content)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _budget_s(raw: dict[str, Any]) -> float:
+    stated = raw.get("budget_s", BUDGET_S)
+    number = isinstance(stated, int | float) and not isinstance(stated, bool)
+    if not number or not 0 < stated <= MOST_BUDGET_S:
+        detail = f"budget_s: seconds that it may take, above 0 and up to {MOST_BUDGET_S:g}"
+        raise InvalidField(detail, field="budget_s", limit=MOST_BUDGET_S)
+    return float(stated)

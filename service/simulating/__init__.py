@@ -1,0 +1,1 @@
+"""A change tried on every stored report, before anything is saved."""
