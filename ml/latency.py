@@ -12,7 +12,7 @@ This is the partially independent conditional of Snelson & Ghahramani (2007) wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -23,24 +23,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ml.kernels import Cells, Covariance, Matrix, Space
+from ml.measured import Measured, by_model, distinct, joined, merged, unit_rows
 from ml.posterior import Posterior, UnitGroup
 from ml.table import Index, Numbers, Table, concatenate
 from ml.variances import FROZEN
 
 JITTER = 1e-4
 PAIR_SHARE = 2 / 3
-
-
-class Measured(NamedTuple):
-    """Rows of measured cells, each cell once: codes, log latency, noise variance."""
-
-    cells: Cells
-    log_ms: Numbers
-    noise: Numbers
-
-    def take(self, rows: NDArray[np.bool_] | Index) -> Measured:
-        """The rows at an index or mask."""
-        return Measured(self.cells.take(rows), self.log_ms[rows], self.noise[rows])
 
 
 class Block(NamedTuple):
@@ -50,6 +39,26 @@ class Block(NamedTuple):
     factor: Matrix
     weights: Matrix
     residual: Numbers
+
+
+class Part(NamedTuple):
+    """One model's cells among those asked: `features` Φ, and by number of arms the rows (units, arms) within the part
+    with what population and measurements leave of their covariance K − ΦΦᵀ (units, arms, arms).
+    """
+
+    model: int
+    rows: Index
+    features: Matrix
+    groups: tuple[tuple[Index, NDArray[np.float64]], ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Cells that are asked again and again, with what of their posterior no measurement changes."""
+
+    cells: Cells
+    parts: tuple[Part, ...]
+    covariance: Covariance
 
 
 @dataclass(frozen=True)
@@ -127,49 +136,71 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
             if old := grown.blocks_.pop(model, None):
                 precision = precision - old.weights.T @ old.weights
                 pull = pull - old.weights.T @ old.residual
-                measured = _merged(_joined(measured, old.measured))
+                measured = merged(joined(measured, old.measured))
         return grown._condition(measured, precision, pull)
+
+    def recondition(self, X: Table, y: Numbers | None = None, noise_var: Numbers | None = None) -> LatencyModel:
+        """This model's population, variances and level with rows X for its measurements, all others forgotten.
+
+        As exact as `fit` where nothing new has to be learned of scales: a tenth of the cost, for rounds between fits.
+        Raises KeyError on names that neither `fit` nor its universe knew.
+        """
+        check_is_fitted(self, "weights_")
+        other = LatencyModel(**self.get_params(deep=False))
+        other.space_, other._covariance = self.space_, self._covariance
+        other.level_, other.population_, other.blocks_ = self.level_, self.population_, {}
+        size = len(self.population_.cells.arm)
+        return other._condition(other._measured(X, y, noise_var), np.eye(size), np.zeros(size))
 
     def predict(self, X: Table, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
         """Posterior mean of log latency (log ms) of each cell, and its standard deviation where asked for."""
         found = self.posterior(X)
         return (found.mean, found.sd) if return_std else found.mean
 
-    def posterior(self, X: Table, units: Index | None = None) -> Posterior:
-        """Joint posterior of the cells of each unit (default: each chipset and model). A unit is of one model."""
+    def panel(self, X: Table, units: Index | None = None) -> Panel:
+        """The cells of X prepared for `posterior`, for this model and those that `recondition` makes of it."""
         check_is_fitted(self, "weights_")
         space, covariance = self._reach(X)
         cells = space.codes(X)
-        units = X.units() if units is None else units
-        mean, sd = np.zeros(len(X)), np.zeros(len(X))
+        return Panel(cells, tuple(self._parts(cells, X.units() if units is None else units, covariance)), covariance)
+
+    def posterior(self, X: Table | Panel, units: Index | None = None) -> Posterior:
+        """Joint posterior of the cells of each unit (default: each chipset and model). A unit is of one model."""
+        check_is_fitted(self, "weights_")
+        if isinstance(X, Panel):
+            return self._posterior(X.cells, X.parts, X.covariance)
+        space, covariance = self._reach(X)
+        cells = space.codes(X)
+        return self._posterior(cells, self._parts(cells, X.units() if units is None else units, covariance), covariance)
+
+    def _posterior(self, cells: Cells, parts: Iterable[Part], covariance: Covariance) -> Posterior:
+        mean, sd = np.zeros(len(cells.arm)), np.zeros(len(cells.arm))
         groups: dict[int, list[UnitGroup]] = {}
-        for model, rows, features in self._features(cells, covariance):
-            asked = cells.take(rows)
-            block = self.blocks_.get(model)
-            if block is None:
-                cross = np.zeros((0, len(rows)))
-                rest = features
-                mean[rows] = self.level_ + features @ self.weights_
-            else:
-                prior = covariance.within_model(block.measured.cells, asked)
-                cross = _solve(block.factor, prior) - block.weights @ features.T
-                rest = features - cross.T @ block.weights
-                mean[rows] = self.level_ + cross.T @ block.residual + rest @ self.weights_
-            pull = _solve(self.weights_factor_, rest.T)
-            for group in _unit_rows(units[rows]):
-                joint = covariance.within_model(
-                    Cells(*(code[group] for code in asked)), Cells(*(code[group] for code in asked))
-                )
-                joint += _gram(pull, group) - _gram(features.T, group) - _gram(cross, group)
-                sd[rows[group]] = np.sqrt(np.maximum(np.einsum("uss->us", joint), 1e-6))
-                groups.setdefault(group.shape[1], []).append(UnitGroup(rows[group], joint))
+        for part in parts:
+            mean[part.rows], cross, pull = self._project(cells.take(part.rows), part, covariance)
+            for group, prior in part.groups:
+                joint = prior + _gram(pull, group) - _gram(cross, group)
+                sd[part.rows[group]] = np.sqrt(np.maximum(np.einsum("uss->us", joint), 1e-6))
+                groups.setdefault(group.shape[1], []).append(UnitGroup(part.rows[group], joint))
         stacked = [
-            UnitGroup(
-                np.concatenate([part.rows for part in parts]), np.concatenate([part.covariance for part in parts])
-            )
-            for _, parts in sorted(groups.items())
+            UnitGroup(np.concatenate([unit.rows for unit in same]), np.concatenate([unit.covariance for unit in same]))
+            for _, same in sorted(groups.items())
         ]
         return Posterior(mean, sd, tuple(stacked))
+
+    def _project(self, asked: Cells, part: Part, covariance: Covariance) -> tuple[Numbers, Matrix, Matrix]:
+        """Mean of one model's cells; columns whose products its own measurements take from their covariance, and
+        those that the population's remaining doubt adds.
+        """
+        block, rest = self.blocks_.get(part.model), part.features
+        cross: Matrix = np.zeros((0, len(part.rows)))
+        mean: Numbers = np.full(len(part.rows), self.level_)
+        if block is not None:
+            prior = covariance.within_model(block.measured.cells, asked)
+            cross = _solve(block.factor, prior) - block.weights @ part.features.T
+            rest = part.features - cross.T @ block.weights
+            mean = mean + cross.T @ block.residual
+        return mean + rest @ self.weights_, cross, _solve(self.weights_factor_, rest.T)
 
     def _floored(self) -> dict[str, float]:
         variances = dict(FROZEN if self.variances is None else self.variances)
@@ -187,7 +218,7 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         noise = np.full(len(X), self.noise_sd**2) if noise_var is None else np.asarray(noise_var, dtype=np.float64)
         if not (np.isfinite(log_ms).all() and (noise > 0).all()):
             raise ValueError("every row needs a finite log latency and a positive noise variance")
-        return _merged(Measured(self.space_.codes(X), log_ms, noise))
+        return merged(Measured(self.space_.codes(X), log_ms, noise))
 
     def _choose_population(self, measured: Cells, known: Cells) -> Population:
         """One cell of each (chipset, arm), measured ones first, then random measured cells.
@@ -196,13 +227,13 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         rng = np.random.default_rng(self.random_state)
         shuffled = measured.take(rng.permutation(len(measured.arm)))
-        others = _distinct(known)
+        others = distinct(known)
         others = others.take(rng.permutation(len(others.arm)))
         both = Cells(*(np.concatenate(pair) for pair in zip(shuffled, others, strict=True)))
         pair = both.chipset * (both.arm.max(initial=0) + 1) + both.arm
         first = np.sort(np.unique(pair, return_index=True)[1])[: int(self.n_inducing * PAIR_SHARE)]
         rest = np.setdiff1d(np.arange(len(shuffled.arm)), first)[: self.n_inducing - len(first)]
-        cells = _distinct(both.take(np.concatenate([first, rest]).astype(np.intp)))
+        cells = distinct(both.take(np.concatenate([first, rest]).astype(np.intp)))
         prior = self._covariance.population(cells, cells)
         prior[np.diag_indices_from(prior)] += JITTER
         return Population(cells, cholesky(prior, lower=True, check_finite=False))
@@ -223,18 +254,25 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         factor = cholesky(residual, lower=True, check_finite=False)
         return Block(measured, factor, _solve(factor, features), _solve(factor, measured.log_ms - self.level_))
 
+    def _parts(self, cells: Cells, units: Index, covariance: Covariance) -> Iterator[Part]:
+        for model, rows, features in self._features(cells, covariance):
+            asked, groups = cells.take(rows), []
+            for group in unit_rows(units[rows]):
+                same = Cells(*(code[group] for code in asked))
+                groups.append((group, covariance.within_model(same, same) - _gram(features.T, group)))
+            yield Part(model, rows, features, tuple(groups))
+
     def _features(self, cells: Cells, covariance: Covariance) -> Iterator[tuple[int, Index, Matrix]]:
         """(model, its rows, Φ of them) for each model among the cells."""
         inducing = self.population_.cells
         width = int(cells.arm.max(initial=0)) + 1
         pairs, pair = np.unique(cells.chipset * width + cells.arm, return_inverse=True)
-        tables = covariance.population_tables(inducing, Cells(pairs // width, np.zeros_like(pairs), pairs % width))
-        for model, rows in _by_model(cells.model):
-            columns = pair[rows]
-            prior = np.zeros((len(inducing.arm), len(rows)))
+        tables = covariance.population_tables(Cells(pairs // width, np.zeros_like(pairs), pairs % width), inducing)
+        for model, rows in by_model(cells.model):
+            prior = np.zeros((len(rows), len(inducing.arm)))
             for name, table in tables.items():
-                prior += covariance.model[name][inducing.model, model][:, None] * table[:, columns]
-            yield model, rows, _solve(self.population_.factor, prior).T
+                prior += table[pair[rows]] * covariance.model[name][model, inducing.model]
+            yield model, rows, _solve(self.population_.factor, prior.T).T
 
 
 def _solve(factor: Matrix, right: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -245,41 +283,3 @@ def _gram(columns: Matrix, group: Index) -> NDArray[np.float64]:
     """Gram matrices (units, arms, arms) of the columns that a group names."""
     stacked = columns.T[group]
     return stacked @ np.swapaxes(stacked, 1, 2)
-
-
-def _by_model(codes: Index) -> Iterator[tuple[int, Index]]:
-    order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
-        if len(rows):
-            yield int(codes[rows[0]]), rows
-
-
-def _unit_rows(units: Index) -> Iterator[Index]:
-    """Row numbers (units, arms), units of one size together."""
-    order = np.argsort(units, kind="stable")
-    _, starts, sizes = np.unique(units[order], return_index=True, return_counts=True)
-    for size in np.unique(sizes).tolist():
-        yield order[starts[sizes == size][:, None] + np.arange(size)]
-
-
-def _distinct(cells: Cells) -> Cells:
-    return Cells(*np.unique(np.stack(cells), axis=1))
-
-
-def _joined(first: Measured, second: Measured) -> Measured:
-    cells = Cells(*(np.concatenate(pair) for pair in zip(first.cells, second.cells, strict=True)))
-    return Measured(cells, np.concatenate([first.log_ms, second.log_ms]), np.concatenate([first.noise, second.noise]))
-
-
-def _merged(measured: Measured) -> Measured:
-    """Each cell once: rows of one cell by their precision-weighted mean, which tells a Gaussian process the same."""
-    order = np.lexsort(
-        (measured.noise, measured.log_ms, measured.cells.arm, measured.cells.chipset, measured.cells.model)
-    )
-    cells, log_ms, precision = measured.cells.take(order), measured.log_ms[order], 1 / measured.noise[order]
-    change = np.stack([np.diff(code, prepend=-1) != 0 for code in cells]).any(axis=0)
-    starts = np.flatnonzero(change)
-    total = np.add.reduceat(precision, starts) if len(starts) else precision
-    pulled = np.add.reduceat(precision * log_ms, starts) if len(starts) else log_ms
-    return Measured(cells.take(starts), pulled / total, 1 / total)
