@@ -1,103 +1,82 @@
-"""Protocol `adaptive`: a fleet that starts knowing nothing, reports with noise, and explores within its budget.
+"""Protocol `adaptive`: a fleet that starts knowing nothing, and a budget of devices that explore in each round.
 
-In each round every unit (chipset, model) gets the same expected number of reports; an arm is drawn from the weights
-served, and reports the measured latency times noise. Judged are the leaders at the end, and what the whole way cost.
+One use in ten explores: it runs the arm of the unit (chipset, model) that a policy sends it to, and reports the measured
+latency times noise. All others run their unit's leader. Judged are the leaders after 1.2 and 2.4 reports a unit, and what
+the whole way cost: the excess over the best arm, exploring included, summed over the rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ml.explore import FULL_BP, Budget, explore
+from ml.adaptive_policies import POLICIES, Policy
 from ml.metrics import Choices, Row, summary
 from ml.protocols import hidden
-from ml.recommend import recommend
-from ml.table import Index, Numbers, Table
+from ml.reports import Reports
+from ml.table import Numbers, Table
 
-REPORTS_A_UNIT: Final = (1.2, 2.4)
-ROUNDS: Final = 6
+EXPLORING_SHARE: Final = 0.1
+"""Reports a unit and round; the share of uses that explore."""
+ROUNDS: Final = 24
+JUDGED_AFTER: Final = (12, 24)
 NOISE: Final = ((0.92, 0.04), (0.08, 0.25))
 """Share and sd of log noise of a report."""
-GREEDY_EXPLORES: Final = 0.1
-BUDGET: Final = Budget(mean_bp=1_000, max_bp=5_000, trickle_bp=50)
 
 
 @dataclass(frozen=True)
-class Reports:
-    """Sum and count of reported log latencies by cell."""
+class Round:
+    """State after `number` rounds: what the leaders chosen now come to, and the cost so far (mean excess a unit)."""
 
-    log_sum: Numbers
-    count: Index
+    number: int
+    choices: Choices
+    cost: float
 
     @property
-    def log_mean(self) -> Numbers:
-        """Mean reported log latency; NaN where nobody reported."""
-        return np.where(self.count > 0, self.log_sum / np.maximum(self.count, 1), np.nan)
-
-
-Policy = Callable[[Table, Reports, int], tuple[Numbers, Index]]
-"""Cells, reports and seed → weight of every cell (they sum to 1 in each unit), and each unit's leading row."""
-
-
-def with_model(cells: Table, reports: Reports, seed: int) -> tuple[Numbers, Index]:
-    """Our rankings and weights."""
-    seen = reports.count > 0
-    observations = replace(cells.take(seen), latency_ms=np.exp(reports.log_mean[seen]))
-    rankings = recommend(observations, cells, reports=reports.count[seen], random_state=seed)
-    return explore(rankings, BUDGET).weight_bp / FULL_BP, rankings.leader
-
-
-def epsilon_greedy(cells: Table, reports: Reports, seed: int) -> tuple[Numbers, Index]:
-    """No model: the lowest mean report of the unit leads (before any: a random arm), one use in ten is any arm."""
-    unit = cells.units()
-    tie = np.random.default_rng(seed).random(len(unit))
-    order = np.lexsort((tie, reports.log_mean, unit))  # NaN sorts last
-    leader = order[np.flatnonzero(np.diff(unit[order], prepend=-1))]
-    weight = GREEDY_EXPLORES / np.bincount(unit)[unit]
-    weight[leader] += 1 - GREEDY_EXPLORES
-    return weight, leader
-
-
-POLICIES: Final[dict[str, Policy]] = {"nnfleet": with_model, "ε-greedy without a model": epsilon_greedy}
+    def reports_a_unit(self) -> float:
+        """Reports heard so far."""
+        return self.number * EXPLORING_SHARE
 
 
 def run_adaptive(table: Table, seeds: int, say: Callable[[str], None]) -> list[Row]:
     """Rows for every amount of reports and every policy, pooled over seeds."""
-    rows = []
-    for amount in REPORTS_A_UNIT:
-        for name, policy in POLICIES.items():
-            choices, excess = [], []
-            for seed in range(seeds):
-                say(f"adaptive, {amount} reports a unit, {name}, seed {seed}")
-                chosen, cost = _play(table, policy, amount, seed)
-                choices.append(chosen)
-                excess.append(cost)
-            setting = f"{amount} reports a unit"
-            cost = float(np.mean(excess))
-            rows.append(Row("adaptive", setting, name, seeds, cumulative_excess=cost, **summary(choices)))
-    return rows
+    ends: dict[tuple[int, str], list[Round]] = {}
+    for seed in range(seeds):
+        for name, make in POLICIES.items():
+            for after in play(table, make, seed):
+                if after.number in JUDGED_AFTER:
+                    say(f"adaptive, seed {seed}, {name}, {after.reports_a_unit:.1f} reports a unit")
+                    ends.setdefault((after.number, name), []).append(after)
+    return [_row(name, rounds, seeds) for (_, name), rounds in sorted(ends.items(), key=lambda end: end[0][0])]
 
 
-def _play(table: Table, policy: Policy, amount: float, seed: int) -> tuple[Choices, float]:
-    """The leaders' choices after all rounds, and the excess regret per unit summed over the reports."""
+def play(table: Table, make: Callable[[Table, int], Policy], seed: int, rounds: int = ROUNDS) -> Iterator[Round]:
+    """The rounds of one policy: its leaders serve, its probes report. The same seed draws the same noise for all."""
     rng = np.random.default_rng(seed)
-    cells, unit = hidden(table), table.units()
+    policy, unit = make(hidden(table), seed), table.units()
     best_ms = np.full(int(unit.max()) + 1, np.inf)
     np.minimum.at(best_ms, unit, table.latency_ms)
-    reports, excess = Reports(np.zeros(len(table)), np.zeros(len(table), np.intp)), 0.0
-    for turn in range(ROUNDS):
-        weight, _ = policy(cells, reports, seed + turn)
-        drawn = rng.poisson(weight * amount / ROUNDS)
-        excess += float((drawn * (table.latency_ms / best_ms[unit] - 1)).sum())
-        rows = np.repeat(np.arange(len(table)), drawn)
-        heard = table.log_ms[rows] + _noise(len(rows), rng)
-        reports = Reports(reports.log_sum + np.bincount(rows, heard, len(table)), reports.count + drawn)
-    _, leader = policy(cells, reports, seed + ROUNDS)
-    return Choices(table.latency_ms[leader], best_ms[unit[leader]]), excess / len(best_ms)
+    excess = table.latency_ms / best_ms[unit] - 1
+    probes = max(1, round(EXPLORING_SHARE * len(best_ms)))
+    reports, cost = Reports.none(), 0.0
+    for number in range(rounds + 1):
+        leader = policy.learn(reports)
+        yield Round(number, Choices(table.latency_ms[leader], best_ms), cost)
+        probed = policy.probe(probes, rng)
+        served, explored = float(excess[leader].mean()), float(excess[probed].mean())
+        cost += (1 - EXPLORING_SHARE) * served + EXPLORING_SHARE * explored
+        reports = reports.heard(probed, table.log_ms[probed] + _noise(len(probed), rng))
+
+
+def _row(policy: str, rounds: list[Round], seeds: int) -> Row:
+    over = [int((after.choices.regret > 2).sum()) for after in rounds]
+    cost = float(np.mean([after.cost for after in rounds]))
+    setting = f"{rounds[0].reports_a_unit:.1f} reports a unit"
+    chosen = summary([after.choices for after in rounds])
+    return Row("adaptive", setting, policy, seeds, cumulative_excess=cost, stuck=max(over), **chosen)
 
 
 def _noise(count: int, rng: np.random.Generator) -> Numbers:

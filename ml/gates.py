@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from ml.explore import FULL_BP, Splits
 from ml.offpolicy import Logged, doubly_robust, ips, overlap, snips
-from ml.recommend import Rankings
+from ml.rankings import Rankings
 from ml.table import Index, Numbers
 
 Live = Mapping[tuple[str, str], Mapping[str, int]]

@@ -9,7 +9,7 @@ from math import exp
 from typing import Final
 
 from ml.findings.finding import precision_of, target_of
-from ml.recommend import CLASS_VARIANCE, REPORT_VARIANCE
+from ml.fleet_posterior import CLASS_VARIANCE, REPORT_VARIANCE
 from ml.rollup import Cell, CellSummary, Rollup, summaries
 from policies.fingerprint import Fingerprint
 

@@ -33,8 +33,8 @@ class Row:
 
     `mean`, `p95` of regret; `top1`, `within_1_1`, `over_2`: shares of units with the best arm chosen, at most 1.1 ×,
     over 2 ×. `target_attainment`: units at or under 33.3 ms among those that could be. `interval_80`, `interval_95`:
-    share of readings inside; None where the method states no interval. `cumulative_excess`: mean excess regret
-    summed over rounds, exploring included (protocol `adaptive`).
+    share of readings inside; None where the method states no interval. Protocol `adaptive`: `cumulative_excess`, mean
+    excess regret summed over rounds, exploring included, and `stuck`, units over 2 × in the seed that has most.
     """
 
     protocol: str
@@ -51,6 +51,7 @@ class Row:
     interval_80: float | None = None
     interval_95: float | None = None
     cumulative_excess: float | None = None
+    stuck: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; fields without a value are left out."""

@@ -9,7 +9,7 @@ from math import exp
 from ml.explore import FULL_BP, Split, Weight
 from ml.findings.finding import by_cohort, target_of
 from ml.findings.thermal import hot_and_cool
-from ml.recommend import RankedArm, Ranking
+from ml.rankings import RankedArm, Ranking
 from ml.rollup import Rollup
 
 PRIOR_CELLS = 2.0

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.console import Console
@@ -21,6 +21,8 @@ from service.settings import Settings, state_folder
 from service.store import schema
 from service.store.embedded import database
 from service.store.engine import make_engine
+
+COLUMNS: Final = ("protocol", "setting", "method", "seeds", "mean", "p95", "top1", "within_1_1", "over_2")
 
 
 def recommend(data: Path | None, crash_grace_s: int, as_json: bool) -> None:
@@ -61,9 +63,14 @@ def evaluate(data: Path, protocol: str, seeds: int, as_json: bool) -> None:
 
 def _table(rows: Sequence[dict[str, Any]]) -> TextTable:
     table = TextTable(title="Regret of the chosen arm: its latency ÷ the best arm's")
-    columns = ("protocol", "setting", "method", "seeds", "mean", "p95", "top1", "within_1_1", "over_2")
+    sometimes = ("interval_80", "interval_95", "cumulative_excess", "stuck")
+    columns = [*COLUMNS, *(name for name in sometimes if any(name in row for row in rows))]
     for name in columns:
-        table.add_column(name, justify="left" if name in columns[:3] else "right")
+        table.add_column(name, justify="left" if name in COLUMNS[:3] else "right")
     for row in rows:
-        table.add_row(*(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in columns))
+        table.add_row(*(_shown(row.get(name, "")) for name in columns))
     return table
+
+
+def _shown(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -17,7 +17,7 @@ from ml.explore import Budget, Split, explore
 from ml.findings import Finding, devices_of, find
 from ml.lab_cells import filled
 from ml.limits import Limits
-from ml.recommend import Ranking as Learned
+from ml.rankings import Ranking as Learned
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped, summaries
 from ml.sustained import hot_log_factors, sustained

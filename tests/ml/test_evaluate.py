@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ml.adaptive import REPORTS_A_UNIT
+from ml.adaptive import play
+from ml.adaptive_policies import POLICIES
 from ml.baselines import BASELINES
 from ml.evaluate import METHOD, PROTOCOLS, Learner, UnknownProtocolError, document, run
 from ml.intervals import calibrate, precision_kind
@@ -103,11 +104,20 @@ def test_rows_are_the_documents_rows(some_aihub: Table) -> None:
 def test_learning_while_serving_ends_better_than_without_a_model(some_aihub: Table) -> None:
     rows = {(row.setting, row.method): row for row in run(some_aihub, "adaptive", 1)}
     settings = {setting for setting, _ in rows}
-    assert settings == {f"{amount} reports a unit" for amount in REPORTS_A_UNIT}
+    assert settings == {"1.2 reports a unit", "2.4 reports a unit"}
     for setting in settings:
-        ours, other = (rows[setting, name] for name in (METHOD, "ε-greedy without a model"))
-        assert ours.within_1_1 > other.within_1_1
-        assert (ours.cumulative_excess or 0) < (other.cumulative_excess or 0)
+        ours, others = rows[setting, METHOD], [rows[setting, name] for name in POLICIES if name != METHOD]
+        assert len(others) == 4
+        assert ours.within_1_1 > max(other.within_1_1 for other in others)
+        assert (ours.cumulative_excess or 0) < (rows[setting, "no model"].cumulative_excess or 0)
+
+
+def test_a_played_fleet_is_the_same_for_the_same_seed_and_its_cost_never_falls(some_aihub: Table) -> None:
+    first, again = (list(play(some_aihub, POLICIES["no model"], 3, 6)) for _ in range(2))
+    costs = [after.cost for after in first]
+    assert costs == sorted(costs)
+    assert costs[0] == 0.0
+    assert all(np.array_equal(a.choices.chosen_ms, b.choices.chosen_ms) for a, b in zip(first, again, strict=True))
 
 
 def test_an_unknown_protocol_is_refused_with_those_there_are(some_aihub: Table) -> None:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ml.explore import FULL_BP, Budget, eligible_arms, explore
+from ml.explore import FULL_BP, Budget, eligible_arms, explore, probes
 from ml.limits import CellFacts, Exclusion
-from ml.recommend import Rankings, recommend
+from ml.rankings import Rankings
+from ml.recommend import recommend
 from ml.table import Table
 
 
@@ -95,3 +96,22 @@ def test_the_leader_comes_first_in_a_split_and_is_not_marked_as_exploring(rankin
 def test_no_unit_gives_no_split(rankings: Rankings) -> None:
     empty = rankings.cells.take(np.zeros(0, dtype=np.intp))
     assert list(explore(recommend(empty, empty, reports=np.zeros(0, dtype=np.intp)))) == []
+
+
+def test_explorers_are_sent_to_leaders_nobody_reported_and_to_pairs_nobody_tried(rankings: Rankings) -> None:
+    rng, leader = np.random.default_rng(0), rankings.leader
+    sent = np.concatenate([probes(rankings, 20, rng) for _ in range(200)])
+    count = np.bincount(sent, minlength=len(rankings.cells))
+    unheard = rankings.reports[leader] == 0
+    assert count[leader[unheard]].mean() > 3 * count[leader[~unheard]].mean()
+    pair = np.unique(np.char.add(rankings.cells.model, rankings.cells.arm), return_inverse=True)[1]
+    new = np.bincount(pair, rankings.reports) == 0
+    others = np.ones(len(rankings.cells), dtype=np.bool_)
+    others[leader] = False
+    assert count[others & new[pair]].mean() > 3 * count[others & ~new[pair]].mean()
+
+
+def test_explorers_never_run_what_is_excluded(rankings: Rankings) -> None:
+    sent = probes(rankings, len(rankings) // 2, np.random.default_rng(0))
+    served = rankings.excluded[rankings.leader] == Exclusion.NONE.value
+    assert (rankings.excluded[sent] == Exclusion.NONE.value)[served[rankings.unit[sent]]].all()

@@ -82,6 +82,23 @@ def test_adding_a_new_model_equals_fitting_it_with_the_same_inducing_cells(some_
     assert np.allclose(grown.predict(some_aihub), again.predict(some_aihub), atol=1e-6)
 
 
+def test_other_measurements_on_the_same_population_equal_a_fit_to_them(some_aihub: Table) -> None:
+    later = some_aihub.log_ms + 0.1
+    model = fit(some_aihub).recondition(some_aihub, later, np.full(len(later), 0.01))
+    whole = LatencyModel(**SMALL).fit(some_aihub, later, np.full(len(later), 0.01))
+    assert np.allclose(model.predict(some_aihub), whole.predict(some_aihub), atol=0.01)
+
+
+def test_prepared_cells_have_the_posterior_of_the_table(some_aihub: Table) -> None:
+    half = np.arange(len(some_aihub)) % 2 == 0
+    model = LatencyModel(**SMALL).fit(some_aihub.take(half), universe=some_aihub)
+    prepared = model.panel(some_aihub)
+    for grown in (model, model.recondition(some_aihub.take(~half))):
+        direct, again = grown.posterior(some_aihub), grown.posterior(prepared)
+        assert np.array_equal(direct.mean, again.mean)
+        assert np.array_equal(direct.sd, again.sd)
+
+
 def test_repeated_rows_of_a_cell_weigh_as_their_number(some_aihub: Table) -> None:
     twice = concatenate(some_aihub, some_aihub)
     once = LatencyModel(**SMALL).fit(some_aihub, noise_var=np.full(len(some_aihub), 0.07**2 / 2))

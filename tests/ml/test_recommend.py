@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ml.coverage_prior import coverage_log_cost
 from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
-from ml.recommend import RankedArm, Ranking, Rankings, decision_score, ladder, recommend, safe_arms
+from ml.rankings import Rankings
+from ml.recommend import decision_score, recommend, safe_arms
 from ml.table import Numbers, Table, concatenate
 
 ARMS = ("fp32.tflite.cpu", "fp16.tflite.gpu", "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu")
@@ -179,29 +180,3 @@ def test_partial_coverage_costs_before_anything_is_measured() -> None:
     cost = coverage_log_cost(np.array([1.0, 0.97, 0.92, 0.75, 0.1, np.nan]))
     assert (np.diff(cost[:5]) >= 0).all()
     assert (cost[0], cost[5]) == (0.0, 0.0)
-
-
-def make_ranking(*arms: str) -> Ranking:
-    ranked = [RankedArm(arm, 1.0 + n, 1.0 + n, 0.1, 1, 0.0, 1.0, 0.0, Exclusion.NONE) for n, arm in enumerate(arms)]
-    return Ranking("c", "m", tuple(ranked), (), measured=True)
-
-
-def test_later_rungs_can_fail_in_another_way_and_the_last_is_the_cpu() -> None:
-    ranking = make_ranking(
-        "int8.tflite.qnn", "fp16.tflite.qnn", "fp16.tflite.gpu", "int8.tflite.cpu", "fp32.tflite.cpu"
-    )
-    assert ladder(ranking) == ("int8.tflite.qnn", "fp16.tflite.gpu", "int8.tflite.cpu")
-
-
-def test_without_another_delegate_another_format_is_tried() -> None:
-    ranking = make_ranking("int8.dlc.qnn", "fp32.dlc.qnn", "int8.tflite.qnn")
-    assert ladder(ranking, 2) == ("int8.dlc.qnn", "int8.tflite.qnn")
-
-
-def test_two_accelerators_of_one_delegate_are_two_ways_to_fail() -> None:
-    ranking = make_ranking("int8.tflite.nnapi.mtk-neuron", "fp16.tflite.nnapi.mtk-neuron", "int8.tflite.nnapi.mtk-dsp")
-    assert ladder(ranking, 2)[1] == "int8.tflite.nnapi.mtk-dsp"
-
-
-def test_no_allowed_arm_is_an_empty_ladder() -> None:
-    assert ladder(make_ranking()) == ()

@@ -8,7 +8,7 @@ import pytest
 
 from ml.explore import Split, Weight
 from ml.limits import Exclusion
-from ml.recommend import RankedArm, Ranking
+from ml.rankings import RankedArm, Ranking
 from ml.rollup import Cell, Rollup
 from ml.sustained import hot_log_factors, sustained
 

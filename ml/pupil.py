@@ -1,0 +1,40 @@
+"""A latency model that follows reports as they come: fitted anew when their number has doubled, updated in between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ml.latency import LatencyModel, Panel
+from ml.posterior import Posterior
+from ml.refit import ADAPT_FROM, adapted
+from ml.reports import Reports, report_variance
+from ml.table import Numbers, Table
+
+INDUCING = 400
+
+
+class Pupil:
+    """Posterior of fixed cells from all reports so far."""
+
+    def __init__(self, cells: Table, seed: int) -> None:
+        self.cells, self.seed = cells, seed
+        self.model: LatencyModel | None = None
+        self.panel: Panel | None = None
+        self.fitted_to = 0
+        self.found: Posterior | None = None
+        self.variance: Numbers = np.zeros(0)
+
+    def follow(self, reports: Reports) -> Posterior:
+        """The posterior given these reports, which hold all that were followed before, in the same order."""
+        self.variance = report_variance(reports, self.variance, self.found)
+        heard = replace(self.cells.take(reports.row), latency_ms=np.exp(reports.log_ms))
+        if self.model is None or self.panel is None or len(reports) >= 2 * max(self.fitted_to, ADAPT_FROM):
+            self.model = LatencyModel(adapted(heard, self.seed), n_inducing=INDUCING, random_state=self.seed)
+            self.model.fit(heard, noise_var=self.variance, universe=self.cells)
+            self.panel, self.fitted_to = self.model.panel(self.cells), len(reports)
+        else:
+            self.model = self.model.recondition(heard, noise_var=self.variance)
+        self.found = self.model.posterior(self.panel)
+        return self.found
