@@ -11,7 +11,7 @@ import typer
 
 from policies.errors import NnfleetError
 from policies.vocabulary import ThermalStatus, Workload
-from service.cli import groups, models, signing
+from service.cli import devices, groups, models, signing
 from service.cli.options import DataFolder, Json
 from service.server import WebServer
 
@@ -30,6 +30,7 @@ app.add_typer(groups.policy, name="policy")
 app.add_typer(models.models, name="model")
 app.add_typer(signing.app, name="signing-key")
 app.add_typer(groups.report, name="report")
+app.add_typer(devices.devices, name="device")
 
 
 class Scenario(StrEnum):

@@ -7,7 +7,7 @@ NnfleetClientError
 ├── InvalidHistogramError   counts or gamma that no histogram of ours could have written
 ├── ArmFailed               raised by a runner: this arm does not work here
 └── RunTimeout              raised by a runner: one run took longer than its limit
-ProcessDied                 raised by a simulated runner: the process is gone
+ProcessDied                 raised by a runner: the process that ran the arm is gone
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RunTimeout(NnfleetClientError):
 
 
 class ProcessDied(BaseException):
-    """A simulated runner's way to say that the driver took the whole process with it.
+    """A runner's way to say that the driver took the whole process with it: a simulated one, or a child that ran the arm.
 
     Not an `Exception`: nothing that catches ordinary trouble may survive it, as nothing survives a real abort.
     """

@@ -1,0 +1,107 @@
+"""A runner of the SDK that executes arms with LiteRT, each in a child process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from nnfleet_client import ArmFailed, Executed, GoldenResult, Init
+from nnfleet_litert.artifacts import Artifacts
+from nnfleet_litert.golden import GoldenReference
+from nnfleet_litert.process import Child
+
+DELEGATES: Final = frozenset({"cpu", "gpu"})
+DEFAULT_LIMIT_MS: Final = 60_000
+ASKING_MS: Final = 10_000
+
+
+class LiteRtRunner:
+    """Starts arms of the runtime `litert` on the CPU (XNNPACK) and on the GPU accelerator that the package carries.
+
+    A driver that aborts takes the child along: `start` or a run then raises ProcessDied, and the SDK keeps the mark of the
+    start. One that hangs is killed after the arm's own limit and raises RunTimeout. `golden` is None where no reference is
+    at hand.
+    """
+
+    def __init__(self, artifacts: Artifacts, golden: GoldenReference | None = None) -> None:
+        self._artifacts = artifacts
+        self._golden = golden
+
+    def start(self, model: str, arm_id: str, arm: Mapping[str, Any]) -> LiteRtSession:  # noqa: ARG002
+        """Fetch the file, load and compile it. Raises ArmFailed, RunTimeout or ProcessDied."""
+        if arm.get("runtime") != "litert" or arm.get("delegate") not in DELEGATES:
+            raise ArmFailed("load", f"no {arm.get('runtime')}:{arm.get('delegate')} here")
+        file = self._artifacts.path(arm["variant"])
+        child = Child()
+        try:
+            return LiteRtSession(child, arm, file, self._golden)
+        except BaseException:
+            child.close()
+            raise
+
+
+class LiteRtSession:
+    """One arm that was started."""
+
+    def __init__(self, child: Child, arm: Mapping[str, Any], file: Path, golden: GoldenReference | None) -> None:
+        limits, options = arm.get("limits", {}), arm.get("options", {})
+        self._child = child
+        self._delegate = str(arm["delegate"])
+        self._run_timeout_ms = float(limits.get("run_timeout_ms", DEFAULT_LIMIT_MS))
+        self._golden = golden
+        self._started = child.ask(
+            "compile",
+            float(limits.get("compile_timeout_ms", DEFAULT_LIMIT_MS)),
+            do="start",
+            file=str(file),
+            delegate=self._delegate,
+            threads=int(options.get("threads", 1)),
+        )
+        self._told: Mapping[str, Any] = {}
+
+    @property
+    def init(self) -> Init:
+        """What the start cost. LiteRT compiles anew each time here."""
+        known = self._known()
+        return Init(self._started["load_us"], self._started["compile_us"], False, known.get("first_run_us"))
+
+    @property
+    def executed(self) -> Executed:
+        """Who ran, read back from the interpreter; of a GPU, which device LiteRT selected."""
+        said = dict(self._known().get("executed", {}))
+        by = said.pop("by", None) or f"litert-{self._delegate}:{self._child.adapter() or 'unknown'}"
+        return Executed(by, **said)
+
+    @property
+    def memory_peak_kb(self) -> int:
+        """Peak memory beside Python's own, in KiB."""
+        return int(self._known().get("memory_peak_kb", 0))
+
+    def run(self) -> int:
+        """Run once; the latency in µs."""
+        return int(self._child.ask("run", self._run_timeout_ms, do="run")["latency_us"])
+
+    def golden(self) -> GoldenResult | None:
+        """Run on the fixed input and compare; None without a reference."""
+        if self._golden is None:
+            return None
+        checked = self._child.ask(
+            "run",
+            self._run_timeout_ms,
+            do="golden",
+            inputs=str(self._golden.inputs),
+            outputs=str(self._golden.outputs),
+            tolerance=self._golden.tolerance,
+        )
+        return GoldenResult(**checked)
+
+    def close(self) -> None:
+        """End the child."""
+        self._child.close()
+
+    def _known(self) -> Mapping[str, Any]:
+        """What the child says at the end; empty of a child that was killed for hanging."""
+        if not self._told and self._child.alive:
+            self._told = self._child.ask("close", ASKING_MS, do="told")
+        return self._told
