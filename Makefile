@@ -25,6 +25,7 @@ serve: setup ## Serve the API and the console on port 8080
 
 test: setup ## Run the tests, the browser's too where Chromium is or can be installed (ARGS="-k name")
 	@tests/chromium.sh
+	@tests/wheels.sh
 	$(BIN)/python -m pytest $(ARGS)
 
 check: setup ## Lint, types, import contracts

@@ -9,6 +9,7 @@ import typer
 
 from policies.vocabulary import Format, Precision
 from service.cli.groups import LOCAL, Server, end
+from service.cli.options import Json
 
 models = typer.Typer(no_args_is_help=True, help="Models and their files.")
 ModelFiles = Annotated[
@@ -16,9 +17,14 @@ ModelFiles = Annotated[
 ]
 
 
-@models.callback()
-def of_models() -> None:
-    """Models and their files."""
+@models.command("inspect")
+def inspect_model(
+    file: Annotated[Path, typer.Argument(help="A model file.", exists=True, dir_okay=False)], as_json: Json = False
+) -> None:
+    """What a file tells of itself: operations, types, precision, shapes, signatures."""
+    from service.cli.model_inspect import inspect as run
+
+    end(lambda: run(file, as_json))
 
 
 @models.command("add")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import mmap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from policies.graph import ModelGraph
 from policies.vocabulary import Format, Precision
 from service.registry.model_file import ModelFile, Tensor
 from service.registry.tflite import IDENTIFIER, read_tflite
+
+EXAMPLES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +64,42 @@ def kind_of(path: Path) -> Format | None:
 
 
 def facts_of(model: ModelFile) -> dict[str, Any]:
-    """The facts of a model as plain JSON."""
+    """The facts of a model as plain JSON. Counts are of the main subgraph."""
+    computed = [tensor for tensor in model.tensors if not tensor.bytes]
+    quantised = [tensor.quantization for tensor in model.tensors if tensor.quantization]
     return {
         "format": model.format,
+        "schema": model.about.schema,
+        "description": model.about.description,
         "precision": model.precision,
         "subgraphs": model.subgraphs,
         "nodes": len(model.graph.nodes),
         "tensors": len(model.tensors),
         "macs": model.graph.macs,
-        "weight_bytes": model.graph.weight_bytes,
+        "weight_bytes": dict(model.weight_bytes),
         "operations": dict(model.operations),
         "versions": dict(model.versions),
-        "types": dict(Counter(node.key for node in model.graph.nodes)),
+        "types": dict(Counter(_types(model))),
+        "computed_types": dict(Counter(tensor.dtype for tensor in computed)),
+        "quantized_tensors": len(quantised),
+        "per_channel_tensors": sum(len(quantization.scales) > 1 for quantization in quantised),
+        "sparse_tensors": sum(tensor.sparse for tensor in model.tensors),
+        "unpacked_fp16_weights": sum(node.activation == "float16w" for node in model.graph.nodes),
         "control_flow": list(model.control_flow),
         "dynamic_tensors": len(model.dynamic_tensors),
+        "dynamic_examples": [_tensor(model.tensors[number]) for number in model.dynamic_tensors[:EXAMPLES]],
+        "signatures": list(model.about.signatures),
+        "metadata": list(model.about.metadata),
         "inputs": [_tensor(tensor) for tensor in model.inputs],
         "outputs": [_tensor(tensor) for tensor in model.outputs],
     }
+
+
+def _types(model: ModelFile) -> Iterator[str]:
+    """`OPERATION|activation type`, and the type that weights are stored in where there are such: hybrids show here."""
+    for position, node in enumerate(model.graph.nodes):
+        weights = model.weights.get(position)
+        yield node.key if weights is None else f"{node.key}|weights {model.tensors[weights].dtype}"
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:

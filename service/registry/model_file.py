@@ -22,6 +22,8 @@ MAX_ELEMENTS: Final = 2**40
 
 MAX_QUANTIZATION_VALUES: Final = 4_000_000
 MAX_TEXT_BYTES: Final = 1_024
+MAX_NAMES_BYTES: Final = 16 * 1024 * 1024
+"""Names of all tensors together."""
 
 
 class ModelFileError(InvalidInput):
@@ -53,7 +55,7 @@ class Tensor:
     """One tensor of the main graph.
 
     `shape` is the shape stored in the file, with 1 where a dimension is dynamic; `signature` has -1 there.
-    `bytes` counts the constant data (0 for computed tensors). `name` is kept for inputs and outputs only.
+    `bytes` counts the constant data (0 for computed tensors). `sparse`: stored in a compressed form.
     """
 
     dtype: str
@@ -62,6 +64,7 @@ class Tensor:
     bytes: int = 0
     quantization: Quantization | None = None
     name: str = ""
+    sparse: bool = False
 
     @property
     def elements(self) -> int:
@@ -77,19 +80,33 @@ class Tensor:
 CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says of itself: the version of its format, a description, names of signatures and of metadata."""
+
+    schema: str
+    description: str = ""
+    signatures: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """A parsed file. `tensors` and `graph` are those of the main subgraph; `graph` counts tensors from 0.
 
-    `versions`: operation → the highest version that occurs.
+    `weights`: position of a node → the tensor that stores its weights, be it behind a dequantise. `weight_bytes`: bytes
+    of constants by element type, shared ones once. `versions`: operation → the highest version that occurs.
     """
 
     format: Format
     graph: ModelGraph
     precision: Precision
     tensors: tuple[Tensor, ...]
+    weights: Mapping[int, int]
+    weight_bytes: Mapping[str, int]
     versions: Mapping[str, int]
     subgraphs: int
+    about: About
 
     @cached_property
     def inputs(self) -> tuple[Tensor, ...]:

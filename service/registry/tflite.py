@@ -9,61 +9,44 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from mmap import mmap
 from types import MappingProxyType
 from typing import Any, Final
 
 import tflite
 
-from policies.graph import MAX_COUNT, MAX_NODES, ModelGraph, Node, order_fault
-from policies.vocabulary import Format, Precision
-from service.registry.macs import macs
+from policies.graph import MAX_COUNT, MAX_NODES, ModelGraph, order_fault
+from policies.vocabulary import Format
 from service.registry.model_file import (
     MAX_EDGES,
     MAX_ELEMENTS,
+    MAX_NAMES_BYTES,
     MAX_QUANTIZATION_VALUES,
     MAX_RANK,
     MAX_TENSORS,
     MAX_TEXT_BYTES,
+    About,
     ModelFile,
     ModelFileError,
     Quantization,
     Tensor,
     check_limit,
 )
-from service.registry.precision import WEIGHTS_INPUT, precision_class
+from service.registry.precision import precision_class
+from service.registry.tflite_nodes import NO_TENSOR, Operator, node_of, stored_weights
 
 IDENTIFIER: Final = b"TFL3"
 SCHEMA_VERSION: Final = 3
-NO_TENSOR: Final = -1
-"""An optional input that is absent."""
-
-STORED_BEHIND: Final = 2
-"""Weights lie at most behind a DENSIFY and a DEQUANTIZE; a longer chain is no way to store them."""
-
 CUSTOM: Final = int(tflite.BuiltinOperator.CUSTOM)
-
-ACTIVATION_INPUT: Final = MappingProxyType(
-    {
-        "EMBEDDING_LOOKUP": 1,
-        "FILL": 1,
-        "GATHER": 0,
-        "GATHER_ND": 0,
-        "HASHTABLE_LOOKUP": 2,
-        "ONE_HOT": 2,
-        "SCATTER_ND": 1,
-        "SELECT": 1,
-        "SELECT_V2": 1,
-        "TRANSPOSE_CONV": 2,
-    }
-)
-"""Operations whose element type is not that of their first computed input."""
 
 # Slots of the schema's tables that are read past the generated classes: those copy a string of any length.
 _OPERATOR_CODE_CUSTOM_CODE: Final = 6
 _OPERATOR_CODE_BUILTIN: Final = 10
 _TENSOR_NAME: Final = 10
+_MODEL_DESCRIPTION: Final = 10
+_METADATA_NAME: Final = 4
+_SIGNATURE_KEY: Final = 8
+_MAX_NAMED: Final = 1_000
 
 # What flatbuffers, struct and numpy raise when an offset leads astray.
 _BROKEN: Final = (IndexError, struct.error, ValueError, TypeError, OverflowError, AttributeError)
@@ -87,21 +70,15 @@ def read_tflite(payload: bytes | mmap) -> ModelFile:
         raise ModelFileError("malformed", f"the file is truncated or damaged: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Operator:
-    op: str
-    version: int
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
 class _Reader:
     """One pass over one file. Holds the budgets that several vectors share."""
 
     def __init__(self, payload: bytes | mmap) -> None:
         self._payload = payload
         self._edges_left = MAX_EDGES
+        self._names_left = MAX_NAMES_BYTES
         self._buffer_sizes: dict[int, int] = {}
+        self._bytes_of_type: dict[str, int] = {}
         self._quantization_left = MAX_QUANTIZATION_VALUES
 
     def read(self) -> ModelFile:
@@ -114,26 +91,38 @@ class _Reader:
         main = model.Subgraphs(0)
         inputs = self._tensor_numbers(main.InputsLength(), main.InputsAsNumpy)
         outputs = self._tensor_numbers(main.OutputsLength(), main.OutputsAsNumpy)
-        tensors = self._tensors(model, main, named=frozenset(inputs + outputs))
+        tensors = self._tensors(model, main)
         operators = self._operators(model, main, len(tensors))
         _check_numbers(inputs + outputs, len(tensors))
         constants = frozenset(index for index, tensor in enumerate(tensors) if tensor.bytes)
-        nodes = tuple(_node(operator, tensors, constants) for operator in operators)
+        nodes = tuple(node_of(operator, tensors, constants) for operator in operators)
         if (fault := order_fault(nodes)) is not None:
             raise ModelFileError("malformed", fault)
         # Tensors may share a buffer: its bytes count once.
         graph = ModelGraph(nodes, inputs, outputs, constants, sum(self._buffer_sizes.values()))
         check_limit("multiply-accumulates", graph.macs, MAX_COUNT)
-        versions: dict[str, int] = {}
-        for operator in operators:
-            versions[operator.op] = max(operator.version, versions.get(operator.op, 0))
+        weights = stored_weights(operators, nodes, constants)
+        weighted = [(nodes[position].activation, tensors[number].dtype) for position, number in weights.items()]
         return ModelFile(
             format=Format.TFLITE,
             graph=graph,
-            precision=_precision(operators, nodes, tensors, constants),
+            precision=precision_class(weighted, (tensors[number].dtype for node in nodes for number in node.outputs)),
             tensors=tensors,
-            versions=MappingProxyType(versions),
+            weights=weights,
+            weight_bytes=MappingProxyType(self._bytes_of_type),
+            versions=_versions(operators),
             subgraphs=subgraphs,
+            about=self._about(model),
+        )
+
+    def _about(self, model: Any) -> About:
+        named = check_limit("metadata", model.MetadataLength(), _MAX_NAMED)
+        signed = check_limit("signatures", model.SignatureDefsLength(), _MAX_NAMED)
+        return About(
+            f"schema {model.Version()}",
+            self._text(model, _MODEL_DESCRIPTION),
+            tuple(self._text(model.SignatureDefs(index), _SIGNATURE_KEY) for index in range(signed)),
+            tuple(self._text(model.Metadata(index), _METADATA_NAME) for index in range(named)),
         )
 
     def _tensor_numbers(self, length: int, read: Any) -> tuple[int, ...]:
@@ -142,7 +131,7 @@ class _Reader:
             raise ModelFileError("too-large", f"more than {MAX_EDGES} tensor slots", limit=MAX_EDGES)
         return tuple(read().tolist()) if length else ()
 
-    def _operators(self, model: Any, main: Any, tensor_count: int) -> tuple[_Operator, ...]:
+    def _operators(self, model: Any, main: Any, tensor_count: int) -> tuple[Operator, ...]:
         codes_count = check_limit("operator codes", model.OperatorCodesLength(), MAX_NODES)
         codes: dict[int, tuple[str, int]] = {}
         operators = []
@@ -156,7 +145,7 @@ class _Reader:
             inputs = self._tensor_numbers(raw.InputsLength(), raw.InputsAsNumpy)
             outputs = self._tensor_numbers(raw.OutputsLength(), raw.OutputsAsNumpy)
             _check_numbers(inputs + outputs, tensor_count)
-            operators.append(_Operator(*codes[index], inputs, outputs))
+            operators.append(Operator(*codes[index], inputs, outputs))
         return tuple(operators)
 
     def _operation(self, code: Any) -> tuple[str, int]:
@@ -178,17 +167,24 @@ class _Reader:
         start = table._tab.Indirect(table._tab.Pos + offset)
         (length,) = struct.unpack_from("<I", self._payload, start)
         check_limit("text", length, MAX_TEXT_BYTES)
+        self._names_left -= length
+        if self._names_left < 0:
+            raise ModelFileError("too-large", f"more than {MAX_NAMES_BYTES} bytes of names", limit=MAX_NAMES_BYTES)
         return self._payload[start + 4 : start + 4 + length].decode("utf-8", errors="replace")
 
-    def _tensors(self, model: Any, main: Any, named: frozenset[int]) -> tuple[Tensor, ...]:
+    def _tensors(self, model: Any, main: Any) -> tuple[Tensor, ...]:
         sizes = self._buffer_sizes
         tensors = []
         for index in range(check_limit("tensors", main.TensorsLength(), MAX_TENSORS)):
             raw = main.Tensors(index)
             buffer = raw.Buffer()
-            if buffer not in sizes:
+            first = buffer not in sizes
+            if first:
                 sizes[buffer] = self._buffer_bytes(model, buffer)
-            tensors.append(self._tensor(raw, sizes[buffer], self._text(raw, _TENSOR_NAME) if index in named else ""))
+            tensor = self._tensor(raw, sizes[buffer])
+            if first and tensor.bytes:
+                self._bytes_of_type[tensor.dtype] = self._bytes_of_type.get(tensor.dtype, 0) + tensor.bytes
+            tensors.append(tensor)
         return tuple(tensors)
 
     def _buffer_bytes(self, model: Any, index: int) -> int:
@@ -202,7 +198,7 @@ class _Reader:
         length = int(buffer.DataLength())
         return outside or (int(buffer.DataAsNumpy().nbytes) if length else 0)
 
-    def _tensor(self, raw: Any, buffer_bytes: int, name: str) -> Tensor:
+    def _tensor(self, raw: Any, buffer_bytes: int) -> Tensor:
         check_limit("rank", max(raw.ShapeLength(), raw.ShapeSignatureLength()), MAX_RANK)
         stored = tuple(raw.ShapeAsNumpy().tolist()) if raw.ShapeLength() else ()
         signature = tuple(raw.ShapeSignatureAsNumpy().tolist()) if raw.ShapeSignatureLength() else stored
@@ -214,7 +210,8 @@ class _Reader:
             signature=signature,
             bytes=buffer_bytes,
             quantization=self._quantization(raw.Quantization()),
-            name=name,
+            name=self._text(raw, _TENSOR_NAME),
+            sparse=raw.Sparsity() is not None,
         )
         check_limit("elements of a tensor", tensor.elements, MAX_ELEMENTS)
         return tensor
@@ -236,46 +233,8 @@ def _check_numbers(numbers: Sequence[int], tensor_count: int) -> None:
             raise ModelFileError("malformed", f"tensor {number} of {tensor_count}")
 
 
-def _node(operator: _Operator, tensors: Sequence[Tensor], constants: frozenset[int]) -> Node:
-    shapes = [tensors[number].shape if number != NO_TENSOR else () for number in operator.inputs]
-    outputs = tuple(number for number in operator.outputs if number != NO_TENSOR)
-    return Node(
-        op=operator.op,
-        activation=_activation(operator, tensors, constants),
-        inputs=tuple(number for number in operator.inputs if number != NO_TENSOR),
-        outputs=outputs,
-        macs=macs(operator.op, shapes, [tensors[number].shape for number in outputs]),
-    )
-
-
-def _activation(operator: _Operator, tensors: Sequence[Tensor], constants: frozenset[int]) -> str:
-    """Element type that the operation works on: of its first computed input, unless the table says otherwise."""
-    inputs = [number for number in operator.inputs if number != NO_TENSOR]
-    named = ACTIVATION_INPUT.get(operator.op, len(operator.inputs))
-    if named < len(operator.inputs) and operator.inputs[named] != NO_TENSOR:
-        return tensors[operator.inputs[named]].dtype
-    if operator.op == "DEQUANTIZE" and inputs and inputs[0] in constants and tensors[inputs[0]].dtype == "float16":
-        return "float16w"
-    computed = [number for number in inputs if number not in constants]
-    outputs = [number for number in operator.outputs if number != NO_TENSOR]
-    return next((tensors[number].dtype for number in (*computed, *inputs, *outputs)), "none")
-
-
-def _precision(
-    operators: Sequence[_Operator], nodes: Sequence[Node], tensors: Sequence[Tensor], constants: frozenset[int]
-) -> Precision:
-    unfolded = {
-        node.outputs[0]: node.inputs[0]
-        for node in nodes
-        if node.op in {"DEQUANTIZE", "DENSIFY"} and node.inputs and node.outputs
-    }
-    weighted = []
-    for operator, node in zip(operators, nodes, strict=True):
-        slot = WEIGHTS_INPUT.get(operator.op, len(operator.inputs))
-        weights = operator.inputs[slot] if slot < len(operator.inputs) else NO_TENSOR
-        for _ in range(STORED_BEHIND):
-            weights = unfolded.get(weights, weights)
-        if weights in constants:
-            weighted.append((node.activation, tensors[weights].dtype))
-    computed = (tensors[number].dtype for node in nodes for number in node.outputs)
-    return precision_class(weighted, computed)
+def _versions(operators: Sequence[Operator]) -> Mapping[str, int]:
+    versions: dict[str, int] = {}
+    for operator in operators:
+        versions[operator.op] = max(operator.version, versions.get(operator.op, 0))
+    return MappingProxyType(versions)
