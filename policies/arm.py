@@ -138,12 +138,17 @@ def _share_a_target(one: Variant, other: Variant) -> bool:
 
 
 class GoldenReference(BaseModel):
-    """The golden check's reference: a fixed input, and how far outputs may be off (relative error) from the reference's."""
+    """The golden check's reference: a fixed input, and how far outputs may be off from what a float file makes of it.
+
+    Errors are relative to the largest value that was expected of an output. The digests are of little-endian float32, one
+    tensor after the other in the model's order; with `output_sha256` both are artifacts that phones can download.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input_sha256: Sha256
     tolerance: Annotated[float, Field(gt=0, le=1)]
+    output_sha256: Sha256 | None = None
 
 
 class ModelSpec(BaseModel):

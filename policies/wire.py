@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from policies.arm import GoldenReference
 from policies.assign import HASH
 from policies.decide import Decision, ModelDecision
 from policies.document import PolicyDocument
@@ -61,7 +62,7 @@ def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, An
         "situations": [*situations, {"when": {}, "plan": MAIN_PLAN}],
         "plans": {plan_name(decided, plan): _plan(plan) for plan in decided.plans},
         "arms": arms_json(decided, fingerprint),
-        **({"golden": golden.model_dump(mode="json")} if golden else {}),
+        **({"golden": golden_json(golden)} if golden else {}),
         "latency_target_ms": decided.model.latency_target_ms,
         "because": [
             *(_because(plan) for plan in decided.plans),
@@ -70,6 +71,19 @@ def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, An
             *({"rule": tried.id, "unknown": list(tried.unknown)} for tried in decided.rules if tried.unknown),
         ],
     }
+
+
+def golden_json(golden: GoldenReference) -> dict[str, Any]:
+    """The reference, and where its files are, if they are kept."""
+    stated = golden.model_dump(mode="json", exclude_none=True)
+    if golden.output_sha256 is None:
+        return stated
+    return stated | {"input_url": artifact_url(golden.input_sha256), "output_url": artifact_url(golden.output_sha256)}
+
+
+def artifact_url(sha256: str) -> str:
+    """Where a file is, seen from the server that the document came from."""
+    return f"/v1/artifacts/{sha256}"
 
 
 def plan_name(decided: ModelDecision, plan: Plan) -> str:
@@ -128,7 +142,7 @@ def _arm(decided: ModelDecision, arm_id: str, workload: Workload, fingerprint: F
             "precision": variant.precision,
             "sha256": variant.sha256,
             "size_bytes": variant.size_bytes,
-            "url": f"/v1/artifacts/{variant.sha256}",
+            "url": artifact_url(variant.sha256),
         },
         "runtime": variant.runtime,
         "delegate": arm.delegate,

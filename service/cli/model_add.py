@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,21 +19,29 @@ NEW = ("task", "family", "latency_target_ms")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What is added to which model. `stated` are fields of the model, `of_files` fields of each variant."""
+    """What is added to which model. `stated` are fields of the model, `of_files` fields of each variant.
+
+    `golden`: run the float file of them on a fixed input, for the others and for phones to compare with;
+    `golden_input`: on this one.
+    """
 
     app: str
     name: str
     files: Sequence[Path]
     stated: Mapping[str, Any]
     of_files: Mapping[str, Any]
+    golden: bool = False
+    golden_input: Path | None = None
 
 
 def add(server: str, addition: Addition) -> bool:
-    """Upload the files and put the model; a variant of the same id is replaced. Raises Refused."""
+    """Upload the files and put the model; a variant of the same id is replaced. Raises Refused and GoldenFailed."""
     remote = Remote(server, stated_token())
     path = f"/v1/models/{addition.app}/{addition.name}"
     standing = _standing(remote, path)
     model = _model(addition, standing.body if standing else None)
+    if addition.golden:
+        model["golden"] = _golden(remote, addition)
     variants = [{"id": file.stem, "sha256": upload(remote, file), **addition.of_files} for file in addition.files]
     model["variants"] = _merged(model.get("variants", ()), variants)
     edit = {"If-Match": standing.headers["ETag"]} if standing else {}
@@ -53,6 +62,19 @@ def upload(remote: Remote, file: Path) -> str:
     kind = f"{told['precision']} {told['format']}" if told["format"] else "of a kind that is not read"
     typer.echo(f"{file}: {told['size_bytes']:,} bytes, {kind}")
     return sha256
+
+
+def _golden(remote: Remote, addition: Addition) -> dict[str, Any]:
+    """The reference, made here and uploaded; how far each file is off is told."""
+    # Here: numpy and LiteRT are not needed to add a model without a reference.
+    from service.registry.golden import make_golden
+
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_golden(addition.files, Path(folder), addition.golden_input)
+        for file, error in made.errors.items():
+            typer.echo(f"{file}: off by {error:.2%} of the float file's largest value")
+        digests = {"input_sha256": upload(remote, made.inputs), "output_sha256": upload(remote, made.outputs)}
+    return digests | {"tolerance": round(made.tolerance, 4)}
 
 
 def _standing(remote: Remote, path: str) -> Reply | None:

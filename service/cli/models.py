@@ -44,6 +44,13 @@ def add_model(  # noqa: PLR0913, PLR0917 -- an argument is an option
         Format | None, typer.Option("--format", help="For files that are not read: vendor binaries.")
     ] = None,
     precision: Annotated[Precision | None, typer.Option(help="For files that are not read.")] = None,
+    golden: Annotated[
+        bool, typer.Option("--golden", help="Run the float file here, as the reference of golden checks.")
+    ] = False,
+    golden_input: Annotated[
+        Path | None,
+        typer.Option(help="Real inputs for --golden, .npy or raw float32; noise without.", exists=True, dir_okay=False),
+    ] = None,
     server: Server = LOCAL,
 ) -> None:
     """Upload files and declare them as variants of a model; what a file tells of itself is read from it."""
@@ -61,5 +68,7 @@ def add_model(  # noqa: PLR0913, PLR0917 -- an argument is an option
         files,
         stated | {"max_accuracy_drop": max_accuracy_drop},
         {field: value for field, value in of_files.items() if value},
+        golden,
+        golden_input,
     )
     end(lambda: run(server, addition))

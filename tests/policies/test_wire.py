@@ -9,16 +9,24 @@ from typing import Any
 import pytest
 from builders import BUILD, EDGETPU, deny, make_document, make_fingerprint, make_model, make_variant, nnapi
 
+from policies.arm import GoldenReference
 from policies.assign import HASH
 from policies.decide import decide
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
-from policies.wire import document_bytes
+from policies.wire import document_bytes, golden_json
 
 ISSUED_AT = datetime(2026, 5, 1, 12, 0, 0, 750_000, tzinfo=UTC)
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp32.tflite.gpu", "int8.tflite.cpu"
 QNN = "int8.dlc.qnn"
+
+
+def test_a_golden_reference_that_is_kept_says_where() -> None:
+    stated = GoldenReference(input_sha256="a" * 64, tolerance=0.05)
+    assert golden_json(stated) == {"input_sha256": "a" * 64, "tolerance": 0.05}
+    kept = golden_json(stated.model_copy(update={"output_sha256": "b" * 64}))
+    assert (kept["input_url"], kept["output_url"]) == (f"/v1/artifacts/{'a' * 64}", f"/v1/artifacts/{'b' * 64}")
 
 
 def ranking(arm: str, expected_ms: float) -> Ranking:

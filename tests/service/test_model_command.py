@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from model_families import make_family
+from model_wheels import wheel_file
 from operating import TOKEN, Operator
 from typer.testing import CliRunner
 
@@ -57,6 +59,18 @@ def test_files_become_variants_that_phones_can_download(server: str, operator: O
     ]
     assert fetched(server, variants[1]["sha256"]) == WAKE_WORD.read_bytes()
     assert fetched(server, variants[1]["sha256"], "bytes=50000-50999") == WAKE_WORD.read_bytes()[50_000:51_000]
+
+
+def test_a_family_comes_with_its_golden_reference(server: str, operator: Operator, tmp_path: Path) -> None:
+    payload = wheel_file("pyopen_wakeword-1.1.0: pyopen_wakeword/models/okay_nabu.tflite")
+    family = make_family(payload, tmp_path, "nabu")
+    code, told = add(server, "camera.nabu", *map(str, family.values()), *STATED, "--golden")
+    assert code == 0, told
+    assert "nabu-int8.tflite: off by 0." in told
+    golden = operator.send("GET", "/v1/models/camera/nabu").get_json()["golden"]
+    assert golden["tolerance"] == 0.02
+    assert len(fetched(server, golden["input_sha256"])) == 16 * 96 * 4
+    assert len(fetched(server, golden["output_sha256"])) == 4
 
 
 def test_a_broken_file_is_refused_with_what_is_wrong(server: str, tmp_path: Path) -> None:
