@@ -26,11 +26,12 @@ from service.api import (
     watch,
 )
 from service.artifacts.store import open_store
-from service.console import pages, visitor
+from service.console import pages, provider, visitor
 from service.context import Services
 from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
+from service.identity.attempts import Attempts
 from service.identity.keyring import KeyRing
 from service.identity.sessions import Sessions
 from service.intake.intake import Intake
@@ -55,6 +56,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         Intake.of(shared_engine, settings),
         KeyRing(shared_engine, settings.manage_token),
         Sessions.of(shared_engine, settings),
+        Attempts(shared_engine),
         keys,
         local,
         open_store(settings.artifacts) if settings.artifacts else None,
@@ -66,6 +68,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
     visitor.set_up(app, settings)
+    provider.set_up(app, settings)
     door.install(app, visitor.check_person)
     problems.register(app)
     return app

@@ -11,6 +11,7 @@ from service.artifacts.store import ArtifactStore
 from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
+from service.identity.attempts import Attempts
 from service.identity.keyring import KeyRing
 from service.identity.sessions import Sessions
 from service.intake.intake import Intake
@@ -21,7 +22,7 @@ from service.simulating.simulations import Simulations
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it, what takes telemetry, API keys, sessions.
+    """Engine, settings, the live release of this worker and those before it, what takes telemetry, API keys, sessions and attempts to start one.
 
     `signing_keys`, `local`, `artifacts`: what signs decisions, the host's copy of the release, and what keeps files, where
     the settings name them.
@@ -35,6 +36,7 @@ class Services:
     intake: Intake
     keyring: KeyRing
     sessions: Sessions
+    attempts: Attempts
     signing_keys: SigningKeys | None
     local: LocalCopy | None
     artifacts: ArtifactStore | None

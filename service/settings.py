@@ -62,6 +62,20 @@ class Settings:
     public_url: str | None = field(
         default=None, metadata=_what("where people reach the service; with https, cookies never go without it")
     )
+    oidc_issuer: str | None = field(
+        default=None, metadata=_what("OpenID provider that people sign in at; none offers passwords alone")
+    )
+    oidc_client_id: str | None = field(default=None, metadata=_what("what the provider calls this service"))
+    oidc_client_secret: str | None = field(
+        default=None, metadata=_what("what this service shows to the provider"), repr=False
+    )
+    oidc_scope: str = field(default="openid profile email", metadata=_what("what is asked of the provider"))
+    oidc_name_claim: str = field(default="preferred_username", metadata=_what("claim that names a person, with dots"))
+    oidc_role_claim: str = field(default="roles", metadata=_what("claim that tells what they are, with dots"))
+    oidc_roles: str | None = field(default=None, metadata=_what("roles by what the claim says: fleet-admins=admin,…"))
+    oidc_other_role: str | None = field(
+        default=None, metadata=_what("role of people whom the claim gives none; none lets them not in")
+    )
     session_idle_s: int = field(
         default=2 * 3600, metadata=_what("seconds without a request after which a person has to sign in again")
     )

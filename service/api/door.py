@@ -11,11 +11,11 @@ from policies.errors import NotAllowed
 from service.api.problems import Unauthenticated
 from service.context import services
 from service.identity.access import Access, Scope, access_of
-from service.identity.actor import Actor, Role
+from service.identity.actor import Actor
 from service.identity.keyring import Key
 
 
-def install(app: Flask, check_person: Callable[[Role], ResponseReturnValue | None]) -> None:
+def install(app: Flask, check_person: Callable[[Access], ResponseReturnValue | None]) -> None:
     """Put the door in front of every endpoint of the app.
 
     `check_person` looks at who is signed in where a person's role is asked for; what it answers is sent instead.
@@ -27,7 +27,7 @@ def install(app: Flask, check_person: Callable[[Role], ResponseReturnValue | Non
             return None
         access = access_of(request.endpoint)
         if access.scope is None and access.role is not None:
-            return check_person(access.role)
+            return check_person(access)
         _check_key(access)
         return None
 

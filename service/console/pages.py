@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Never
 
+import structlog
 from flask import Blueprint, Response, render_template, request
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
@@ -15,6 +16,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from policies.errors import NnfleetError
 from service.api.problems import STATUS
 from service.console import (
+    account,
     audit,
     classes,
     explain,
@@ -22,6 +24,7 @@ from service.console import (
     jobs,
     login,
     models,
+    provider,
     releases,
     revisions,
     rollouts,
@@ -31,6 +34,9 @@ from service.console import (
 from service.console.formats import FILTERS
 from service.console.navigation import NAVIGATION
 from service.console.paging import PREFIX, here
+from service.context import services
+
+log = structlog.get_logger(__name__)
 
 blueprint = Blueprint(
     "console",
@@ -46,11 +52,14 @@ CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+HSTS_S: Final = 365 * 24 * 3600
 MOST_FORM_BYTES: Final = 4 * 1024 * 1024
 _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
 }
 
 
@@ -59,6 +68,8 @@ def _secured(response: Response) -> Response:
     """For the whole app, so that the answers to addresses that are no page are covered as well."""
     if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
         response.headers.update(_HEADERS)
+        if visitor.only_https(services().settings):
+            response.headers["Strict-Transport-Security"] = f"max-age={HSTS_S}"
         if request.endpoint != "console.static":
             response.headers["Cache-Control"] = "no-store"
     return response
@@ -68,7 +79,9 @@ def _secured(response: Response) -> Response:
 def _set_up_templates(state: BlueprintSetupState) -> None:
     environment = state.app.jinja_env
     environment.filters.update(FILTERS)
-    environment.globals.update(here=here, navigation=NAVIGATION, visitor=visitor.visitor, may=visitor.may)
+    environment.globals.update(
+        here=here, navigation=NAVIGATION, visitor=visitor.visitor, may=visitor.may, provider=provider.offered
+    )
     environment.undefined = StrictUndefined  # a misspelt name is an error, not an empty cell
 
 
@@ -101,6 +114,12 @@ def _database_error(_error: Exception) -> ResponseReturnValue:
     return _error_page(503, "The database does not answer", "Devices keep their last decision. Try again in a moment.")
 
 
+@blueprint.errorhandler(Exception)
+def _unexpected(error: Exception) -> ResponseReturnValue:
+    log.exception("unexpected-error", error=repr(error))
+    return _error_page(500, "Something went wrong here", "It was logged. What you asked for was not done.")
+
+
 _TITLES: Final = {401: "Sign in first", 403: "Not allowed", 404: "Not found"}
 
 
@@ -127,5 +146,10 @@ blueprint.add_url_rule("/explain", "explain", explain.page)
 blueprint.add_url_rule("/explain", "explain_pasted", explain.pasted, methods=["POST"])
 blueprint.add_url_rule("/login", "login", login.page)
 blueprint.add_url_rule("/login", "log_in", login.log_in, methods=["POST"])
+blueprint.add_url_rule("/login/provider", "provider", provider.start)
+blueprint.add_url_rule("/login/provider/back", "provider_back", provider.back)
+blueprint.add_url_rule("/account", "account", account.page)
+blueprint.add_url_rule("/account/password", "change_password", account.change_password, methods=["POST"])
+blueprint.add_url_rule("/account/sessions/end", "end_own_sessions", account.end_sessions, methods=["POST"])
 blueprint.add_url_rule("/logout", "log_out", login.log_out, methods=["POST"])
 blueprint.add_url_rule("/<path:missing>", "missing", _no_page)

@@ -16,8 +16,7 @@ from service import clock
 from service.api.problems import Unauthenticated
 from service.console.paging import PREFIX
 from service.context import services
-from service.identity.access import ACCESS
-from service.identity.actor import Role
+from service.identity.access import ACCESS, Access
 from service.identity.sessions import SignedIn
 from service.settings import Settings
 
@@ -37,14 +36,15 @@ def set_up(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_PATH=PREFIX,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_COOKIE_SECURE=_only_https(settings),
+        SESSION_COOKIE_SECURE=only_https(settings),
         WTF_CSRF_CHECK_DEFAULT=False,
         WTF_CSRF_TIME_LIMIT=None,  # a form is good as long as the session
     )
     csrf.init_app(app)
 
 
-def _only_https(settings: Settings) -> bool:
+def only_https(settings: Settings) -> bool:
+    """Whether people reach the service by TLS, whoever ends it."""
     return (settings.public_url or "").startswith("https://")
 
 
@@ -54,13 +54,14 @@ def visitor() -> SignedIn | None:
     return found
 
 
-def check_person(wanted: Role) -> ResponseReturnValue | None:
+def check_person(wanted: Access) -> ResponseReturnValue | None:
     """Let a person with this role through; send a stranger to the login. Raises Unauthenticated, NotAllowed."""
     g.signed_in = found = look_up()
     if found is None:
         return _stranger(wanted)
-    if found.actor.role < wanted:
-        raise NotAllowed(f"This needs the role {wanted.name.lower()}; yours is {found.actor.role.name.lower()}.")
+    if wanted.role is None or found.actor.role < wanted.role:
+        needed = wanted.role.name.lower() if wanted.role else "of nobody"
+        raise NotAllowed(f"This needs the role {needed}; yours is {found.actor.role.name.lower()}.")
     g.actor = found.actor
     return None
 
@@ -71,8 +72,8 @@ def look_up() -> SignedIn | None:
     return services().sessions.find(secret, clock.now()) if secret else None
 
 
-def _stranger(wanted: Role) -> ResponseReturnValue | None:
-    if wanted is Role.VIEWER and services().settings.console_open:
+def _stranger(wanted: Access) -> ResponseReturnValue | None:
+    if wanted.reading and services().settings.console_open:
         return None
     if request.method not in {"GET", "HEAD"}:
         raise Unauthenticated("Your session is over, and nothing was done. Sign in, then try again.")
@@ -87,7 +88,7 @@ def may(endpoint: str) -> bool:
 
 def remember(response: Response, secret: str) -> None:
     """Give the browser a session. The cookie goes with the browser; when it ends is decided here."""
-    secure = request.is_secure or _only_https(services().settings)
+    secure = request.is_secure or only_https(services().settings)
     response.set_cookie(COOKIE, secret, path=PREFIX, secure=secure, httponly=True, samesite="Lax")
 
 

@@ -24,12 +24,14 @@ class Access:
     """What an endpoint asks for.
 
     Neither scope nor role: nothing. A scope: a key, and with a role one that has it. A role alone: a person who is signed
-    in to the console and has it. `every_app`: not for keys that are bound to one app.
+    in to the console and has it. `every_app`: not for keys that are bound to one app. `reading`: asks for nobody where the
+    console is open.
     """
 
     scope: Scope | None = None
     role: Role | None = None
     every_app: bool = False
+    reading: bool = False
 
 
 OPEN: Final = Access()
@@ -41,8 +43,9 @@ APPROVE: Final = Access(Scope.MANAGE, Role.APPROVER)
 VIEW_ALL: Final = Access(Scope.MANAGE, Role.VIEWER, every_app=True)
 RELEASE: Final = Access(Scope.MANAGE, Role.APPROVER, every_app=True)
 
-READS: Final = Access(role=Role.VIEWER)
-"""A page of the console that changes nothing. Where the console is open, it asks for nobody."""
+READS: Final = Access(role=Role.VIEWER, reading=True)
+"""A page of the console that changes nothing."""
+SIGNED_IN: Final = Access(role=Role.VIEWER)
 OPERATES: Final = Access(role=Role.OPERATOR)
 APPROVES: Final = Access(role=Role.APPROVER)
 ADMINISTERS: Final = Access(role=Role.ADMIN)
@@ -94,6 +97,11 @@ ACCESS: Final[Mapping[str, Access]] = {
     "console.login": OPEN,
     "console.log_in": OPEN,
     "console.log_out": OPEN,
+    "console.provider": OPEN,
+    "console.provider_back": OPEN,
+    "console.account": SIGNED_IN,
+    "console.change_password": SIGNED_IN,
+    "console.end_own_sessions": SIGNED_IN,
     "console.missing": READS,
     "console.fleet": READS,
     "console.classes": READS,

@@ -49,13 +49,18 @@ def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRo
 
 def check_name(session: Session, name: str) -> None:
     """Raise InvalidField where nobody new may have this name: revisions and the audit log tell people by it."""
-    if not _NAME.fullmatch(name):
+    if not might_be_a_name(name):
         raise InvalidField(
             "a name has small letters, digits and . _ @ + -, starts with a letter or digit, and has 100 at most",
             field="name",
         )
     if name in RESERVED or people.by_name(session, name) or keys.by_name(session, name):
         raise InvalidField(f"somebody or something is, or was, called {name!r}", field="name")
+
+
+def might_be_a_name(name: str) -> bool:
+    """Whether anybody could be called so."""
+    return _NAME.fullmatch(name) is not None
 
 
 def set_password(session: Session, name: str, password: str, by: str, now: datetime) -> None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import delete, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, func, select
 
 from service.store import keys
-from service.store.people_tables import PersonRow, PersonSessionRow
+from service.store.people_tables import PersonRow, PersonSessionRow, SignInAttemptRow
 
 
 def by_name(session: Session, name: str) -> PersonRow | None:
     """Whoever has this name."""
     return session.get(PersonRow, name)
+
+
+def by_subject(session: Session, issuer: str, subject: str) -> PersonRow | None:
+    """Whoever this is at a provider."""
+    return session.exec(select(PersonRow).where(PersonRow.issuer == issuer, PersonRow.subject == subject)).first()
 
 
 def all_people(session: Session) -> list[PersonRow]:
@@ -66,6 +72,29 @@ def drop_old_sessions(session: Session, seen_before: datetime, started_before: d
     """Drop what is over anyway."""
     old = (col(PersonSessionRow.seen_at) <= seen_before) | (col(PersonSessionRow.started_at) <= started_before)
     session.execute(delete(PersonSessionRow).where(old))
+
+
+def count_attempt(
+    session: Session, name: str, now: datetime, free: int, waited_since: datetime, forgotten_since: datetime
+) -> bool:
+    """Count an attempt to sign in; False, and nothing counted, where it has to wait.
+
+    In one statement: of many at once, no more get through than there are free.
+    """
+    table = SignInAttemptRow
+    session.execute(delete(table).where(col(table.last_at) < forgotten_since))
+    counted = insert(table).values(name=name, attempts=1, last_at=now)
+    counted = counted.on_conflict_do_update(
+        index_elements=[col(table.name)],
+        set_={"attempts": col(table.attempts) + 1, "last_at": now},
+        where=(col(table.attempts) < free) | (col(table.last_at) <= waited_since),
+    )
+    return session.execute(counted.returning(col(table.attempts))).first() is not None
+
+
+def forget_attempts(session: Session, name: str) -> None:
+    """Begin the count of a name anew."""
+    session.execute(delete(SignInAttemptRow).where(col(SignInAttemptRow.name) == name))
 
 
 def one_user(session: Session) -> bool:

@@ -35,6 +35,16 @@ class PersonRow(SQLModel, table=True):
     disabled_at: datetime | None = _moment(nullable=True)
 
 
+class SignInAttemptRow(SQLModel, table=True):
+    """How often a password was tried for a name since it was last right, whoever has the name."""
+
+    __tablename__ = "sign_in_attempt"
+
+    name: str = Field(primary_key=True)
+    attempts: int
+    last_at: datetime = _moment()
+
+
 class PersonSessionRow(SQLModel, table=True):
     """Somebody signed in, in one browser. Of the id that its cookie carries, only the sha256 is kept."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,11 +16,11 @@ from sqlalchemy import Engine
 from sqlmodel import Session, select
 from werkzeug.test import TestResponse
 
-from service import clock
+from service import clock, logs
 from service.app import create_app
 from service.console.login import WRONG, local
 from service.console.visitor import COOKIE
-from service.identity import people
+from service.identity import people, sessions
 from service.identity.actor import Role
 from service.settings import Settings
 from service.store.people_tables import PersonSessionRow
@@ -42,11 +43,23 @@ def cookie_of(browser: FlaskClient) -> str | None:
     return found.value if found else None
 
 
+@pytest.fixture
+def hours(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How many hours later it is, as the last of the list."""
+    later, now = [0.0], clock.now()
+
+    def told() -> datetime:
+        return now + timedelta(hours=later[-1])
+
+    monkeypatch.setattr(clock, "now", told)
+    return later
+
+
 def test_a_person_signs_in_is_named_on_every_page_and_signs_out(browser: FlaskClient, engine: Engine) -> None:
     add_person(engine, "anna", Role.OPERATOR, PASSWORD)
     answer = log_in(browser, following="/console/classes?page=2")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/classes?page=2")
-    assert "anna <span" in browser.get("/console/jobs").text
+    assert ">anna</a>" in browser.get("/console/jobs").text
     kept = cookie_of(browser)
     assert act(browser, "/console/logout").headers["Location"] == "/console/login"
     assert cookie_of(browser) is None
@@ -75,6 +88,70 @@ def test_an_unknown_name_a_wrong_password_and_a_shut_account_get_the_same_answer
     assert len(pages) == 1
 
 
+def tried(browser: FlaskClient, name: str, times: int, password: str = "wrong") -> list[int]:
+    return [log_in(browser, name, password).status_code for _ in range(times)]
+
+
+def test_after_ten_wrong_passwords_a_name_waits_a_minute_whoever_has_it_and_whatever_the_password(
+    app: Flask, engine: Engine, hours: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "matches", lambda known, given: known is not None and given == PASSWORD)
+    add_person(engine, "anna", Role.VIEWER, PASSWORD)
+    for name in ("anna", "nobody"):
+        first, second = app.test_client(), create_app(app.extensions["nnfleet"].settings, engine).test_client()
+        assert tried(first, name, 6) + tried(second, name, 6) == [401] * 10 + [429] * 2
+        assert log_in(first, name, PASSWORD).headers["Retry-After"] == "60"
+    hours.append(1.1 / 60)
+    assert log_in(app.test_client(), "anna", PASSWORD).status_code == 303
+    assert tried(app.test_client(), "anna", 2) == [401, 401]
+
+
+def test_an_address_that_tries_many_names_waits(browser: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "matches", lambda *_: False)
+    answers = [log_in(browser, f"name-{n}").status_code for n in range(31)]
+    assert answers == [401] * 30 + [429]
+
+
+def test_no_secret_of_a_sign_in_stands_in_the_log(
+    app: Flask, engine: Engine, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    logs.configure("debug")
+    add_person(engine, "anna", Role.VIEWER, PASSWORD)
+    browser = app.test_client()
+    with caplog.at_level(logging.DEBUG):
+        log_in(browser, "anna", "a wrong secret")
+        log_in(browser)
+        secret = cookie_of(browser)
+        act(browser, "/console/account/password", password=PASSWORD, new_password="another long secret")
+    logs.configure("critical")
+    said = caplog.text + "".join(capfd.readouterr())
+    assert "sign-in-refused" in said
+    for hidden in (PASSWORD, "a wrong secret", "another long secret", "argon2id", secret):
+        assert str(hidden) not in said
+
+
+def test_a_person_changes_the_password_and_every_other_session_ends(app: Flask, engine: Engine) -> None:
+    add_person(engine, "anna", Role.VIEWER, PASSWORD)
+    here, there = app.test_client(), app.test_client()
+    for browser in (here, there):
+        log_in(browser)
+    path, new = "/console/account/password", "another long secret"
+    assert act(here, path, password="wrong", new_password=new).status_code == 401
+    assert act(here, path, password=PASSWORD, new_password="short").status_code == 422
+    assert there.get("/console/account").status_code == 200
+    assert act(here, path, password=PASSWORD, new_password=new).status_code == 303
+    assert here.get("/console/account").status_code == 200
+    assert there.get("/console/account").status_code == 303
+    assert log_in(there, password=new).status_code == 303
+
+
+def test_a_person_signs_out_everywhere(app: Flask) -> None:
+    here, there = (signed_in(app, "anna", Role.VIEWER) for _ in range(2))
+    assert here.get("/console/account").text.count("a test") == 2
+    assert act(here, "/console/account/sessions/end").status_code == 303
+    assert [browser.get("/console/account").status_code for browser in (here, there)] == [303, 303]
+
+
 def test_only_the_digest_of_a_session_is_stored(app: Flask, engine: Engine) -> None:
     secret = cookie_of(signed_in(app, "anna", Role.VIEWER)) or ""
     with Session(engine) as session:
@@ -98,18 +175,6 @@ def test_a_session_that_somebody_planted_is_not_taken_over(browser: FlaskClient,
     browser.set_cookie(COOKIE, "planted", path="/console")
     log_in(browser)
     assert cookie_of(browser) != "planted"
-
-
-@pytest.fixture
-def hours(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How many hours later it is, as the last of the list."""
-    later, now = [0.0], clock.now()
-
-    def told() -> datetime:
-        return now + timedelta(hours=later[-1])
-
-    monkeypatch.setattr(clock, "now", told)
-    return later
 
 
 def test_a_session_ends_after_two_hours_without_use_and_twelve_in_any_case(app: Flask, hours: list[float]) -> None:
