@@ -31,7 +31,7 @@ def change_password() -> ResponseReturnValue:
     if services().attempts.wait_s(name, request.remote_addr or "", now):
         return _page({"password": "Too many attempts. Wait a minute, then try again."}), 429
     if not services().sessions.password_matches(name, request.form.get("password", "")):
-        return _page({"password": WRONG}), 401
+        return _page({"password": WRONG}), 422
     services().attempts.succeeded(name)
     try:
         with Session(services().engine) as session, session.begin():

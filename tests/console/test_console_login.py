@@ -136,7 +136,7 @@ def test_a_person_changes_the_password_and_every_other_session_ends(app: Flask, 
     for browser in (here, there):
         log_in(browser)
     path, new = "/console/account/password", "another long secret"
-    assert act(here, path, password="wrong", new_password=new).status_code == 401
+    assert act(here, path, password="wrong", new_password=new).status_code == 422
     assert act(here, path, password=PASSWORD, new_password="short").status_code == 422
     assert there.get("/console/account").status_code == 200
     assert act(here, path, password=PASSWORD, new_password=new).status_code == 303
