@@ -35,6 +35,7 @@ from service.identity.attempts import Attempts
 from service.identity.keyring import KeyRing
 from service.identity.sessions import Sessions
 from service.intake.intake import Intake
+from service.releasing.learned_runs import LearnedRuns
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
 from service.simulating.simulations import Simulations
@@ -53,6 +54,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
         settings,
         lookup,
         PastReleases(shared_engine),
+        LearnedRuns(shared_engine),
         Intake.of(shared_engine, settings),
         KeyRing(shared_engine, settings.manage_token),
         Sessions.of(shared_engine, settings),

@@ -15,6 +15,7 @@ from service.identity.attempts import Attempts
 from service.identity.keyring import KeyRing
 from service.identity.sessions import Sessions
 from service.intake.intake import Intake
+from service.releasing.learned_runs import LearnedRuns
 from service.releasing.past_releases import PastReleases
 from service.settings import Settings
 from service.simulating.simulations import Simulations
@@ -22,7 +23,7 @@ from service.simulating.simulations import Simulations
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Engine, settings, the live release of this worker and those before it, what takes telemetry, API keys, sessions and attempts to start one.
+    """Engine, settings, live and past releases, learning runs, what takes telemetry, API keys, sessions and attempts at one.
 
     `signing_keys`, `local`, `artifacts`: what signs decisions, the host's copy of the release, and what keeps files, where
     the settings name them.
@@ -33,6 +34,7 @@ class Services:
     settings: Settings
     lookup: Lookup
     past_releases: PastReleases
+    learned_runs: LearnedRuns
     intake: Intake
     keyring: KeyRing
     sessions: Sessions

@@ -7,10 +7,10 @@ import re
 from typing import Any, Final
 
 from flask import Response, render_template, request, url_for
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, select
 from sqlmodel import Session
 
-from service.console.listing import csv_file, listed, says, wants_csv
+from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import stated
 from service.context import services
 from service.store.tables import metadata
@@ -36,8 +36,8 @@ def page() -> str | Response:
 
 def _query(text: str) -> Select[Any]:
     columns = [_AUDIT.c[n] for n in ("number", "at", "actor", "action", "subject", "detail", "sha256")]
-    worded = says(text, _AUDIT.c.actor, _AUDIT.c.action, _AUDIT.c.subject, _AUDIT.c.detail)
-    return select(*columns).where(worded).order_by(_AUDIT.c.number.desc())
+    worded = (_AUDIT.c.words.contains(word, autoescape=True) for word in text.lower().split())
+    return select(*columns).where(and_(True, *worded)).order_by(_AUDIT.c.number.desc())
 
 
 def address_of(subject: str, detail: dict[str, Any]) -> str | None:

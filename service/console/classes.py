@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from flask import render_template, request
+from flask import Response, render_template, request
 from sqlmodel import Session
 
 from policies.decide import decide_model
-from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint import Fingerprint
 from policies.fingerprint_changes import fingerprint_changes
 from policies.plans import Plan
 from policies.vocabulary import Workload
 from service.console import class_search
+from service.console.class_history import history
+from service.console.listing import csv_file, listed, wants_csv
+from service.console.support_map import support_map
 from service.context import services
 from service.deciding import stored_facts
 from service.live import live_release
 from service.releasing.release_content import ReleaseContent
-from service.store import reports
+from service.store import class_observations
 
+MEASURED_ARMS: Final = 25
 FILTER_TITLES: Final = {
     "vendor": "SoC vendor",
     "soc": "SoC",
@@ -56,19 +60,24 @@ class Decided:
     denied_by: tuple[str, ...]
 
 
-def class_page(device_class: str) -> str:
-    """One class."""
+def class_page(device_class: str) -> str | Response:
+    """One class, or what it measured as a file."""
     with Session(services().engine) as session:
+        measured = class_observations.by_arm(device_class)
+        if wants_csv():
+            return csv_file(session, measured, f"observations-{device_class}")
         report_id, facts = stored_facts.of_class(session, device_class)
-        others = [c for c in reports.classes_of_phone(session, facts.manufacturer, facts.model) if c[0] != device_class]
+        past = history(session, facts)
+        observed = listed(session, measured, MEASURED_ARMS)
     content = live_release()
     return render_template(
         "console/device_class.html",
         device_class=device_class,
         report_id=report_id,
         facts=facts,
-        others=others,
-        operations=_operations(facts.accelerators),
+        past=past,
+        support=support_map(facts.accelerators),
+        observed=observed,
         release=content.number if content else None,
         decided=list(_decided(content, facts)) if content else [],
     )
@@ -81,13 +90,6 @@ def compare_page(device_class: str, earlier: str) -> str:
         _, after = stored_facts.of_class(session, device_class)
     changes = fingerprint_changes(before, after)
     return render_template("console/class_changes.html", before=before, after=after, changes=changes)
-
-
-def _operations(accelerators: Iterable[Accelerator]) -> list[tuple[str, list[tuple[str, ...] | None]]]:
-    """(operation, operand types by accelerator; None where the driver was not asked), a row an operation."""
-    drivers = list(accelerators)
-    names = sorted({operation for driver in drivers for operation in driver.supports or ()})
-    return [(name, [None if d.supports is None else d.supports.get(name, ()) for d in drivers]) for name in names]
 
 
 def _decided(content: ReleaseContent, facts: Fingerprint) -> Iterator[Decided]:

@@ -13,6 +13,7 @@ from service.console.charts import FRAME, LineChart, line_chart
 from service.console.formats import factor, share
 from service.context import services
 from service.store import class_facts, releases
+from service.store.findings import finding_id
 
 SHARE_TITLES: Final = (
     ("soc", "SoC", "soc"),
@@ -38,6 +39,7 @@ def page() -> str:
         share_titles=SHARE_TITLES,
         learned=learned,
         findings=learned.figures.get("findings", []) if learned else [],
+        finding_id=finding_id,
         newest=newest,
         rounds=rounds,
         charts=_curves(rounds),

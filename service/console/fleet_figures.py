@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlmodel import Session
 
 from service.console.views import ACCEPTED_MODEL
@@ -17,6 +17,8 @@ from service.store.tables import metadata
 
 SHOWN_VALUES: Final = 8
 SHOWN_ROUNDS: Final = 200
+_RUN: Final = metadata.tables["recommendation"]
+_RUNS: Final = select(_RUN.c.id, _RUN.c.made_at, _RUN.c.figures)
 Tallies = Mapping[str, Sequence[Tally]]
 """Values by fact, as `class_facts.tallies` has them."""
 
@@ -109,9 +111,16 @@ class LearningRun:
 
 def newest_run(session: Session) -> LearningRun | None:
     """The newest learning run, or None before the first."""
-    table = metadata.tables["recommendation"]
-    columns = select(table.c.id, table.c.made_at, table.c.figures)
-    row = session.connection().execute(columns.order_by(table.c.id.desc()).limit(1)).first()
+    return _run(session, _RUNS.order_by(_RUN.c.id.desc()).limit(1))
+
+
+def learning_run(session: Session, number: int) -> LearningRun | None:
+    """One learning run."""
+    return _run(session, _RUNS.where(_RUN.c.id == number))
+
+
+def _run(session: Session, query: Select[Any]) -> LearningRun | None:
+    row = session.connection().execute(query).first()
     return LearningRun(row.id, row.made_at, row.figures) if row else None
 
 

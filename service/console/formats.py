@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -11,6 +12,8 @@ from typing import Any, Final
 from markupsafe import Markup
 
 MISSING: Final = "–"
+MOST_LOG: Final = 20.0
+"""Of a logarithm that is written as a factor: nobody reads more."""
 MOST_CHARACTERS: Final = 4_000
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _SPACE: Final = "\u00a0"  # a number and its unit stay on one line
@@ -36,6 +39,16 @@ def share(part: float | None) -> str:
 def factor(ratio: float | None) -> str:
     """1.1234 → "1.12×"."""
     return MISSING if ratio is None else f"{ratio:.2f}×"
+
+
+def log_change(change: float | None) -> str:
+    """A change of a mean logarithm as a part of what it was: −0.0489 → "−4.8%"."""
+    return MISSING if change is None else f"{math.expm1(min(change, MOST_LOG)):+.1%}".replace("-", "−")
+
+
+def log_factor(change: float | None) -> str:
+    """The same as a factor, for changes of any size: −1.55 → "0.21×"."""
+    return MISSING if change is None else f"{math.exp(min(change, MOST_LOG)):,.2g}×"
 
 
 def milliseconds(time_ms: float | None) -> str:
@@ -122,6 +135,8 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "thousands": thousands,
     "share": share,
     "factor": factor,
+    "log_change": log_change,
+    "log_factor": log_factor,
     "milliseconds": milliseconds,
     "file_size": file_size,
     "moment": moment,

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from flask import Response, request
@@ -49,7 +50,12 @@ def wants_csv() -> bool:
 def csv_file(session: Session, query: Select[Any], name: str) -> Response:
     """The first `MOST_CSV_ROWS` rows of an ordered query, under the names of its columns."""
     result = session.connection().execute(query.limit(MOST_CSV_ROWS))
-    written = csv_text([*result.keys()], result)
+    return csv_rows([*result.keys()], result, name)
+
+
+def csv_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> Response:
+    """These rows, at most `MOST_CSV_ROWS` of them, as a file."""
+    written = csv_text(columns, islice(rows, MOST_CSV_ROWS))
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(written, mimetype="text/csv", headers=headers)
 

@@ -9,9 +9,11 @@ from flask import render_template, request
 from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlmodel import Session
 
+from service.console.coverage_map import coverage_map
 from service.console.paging import Window, stated, stated_number
 from service.console.views import ACCEPTED_MODEL
 from service.context import services
+from service.store import arm_tallies
 
 PAGE_SIZE: Final = 25
 _MODEL: Final = ACCEPTED_MODEL
@@ -38,5 +40,16 @@ def page() -> str:
         listed = select(_MODEL.c.app, facts, _VARIANTS.label("variants"), _MODEL.c.updated_at).where(*conditions)
         ordered = listed.order_by(_MODEL.c.app, _MODEL.c.name).offset(window.offset).limit(window.size)
         rows = connection.execute(ordered).all()
+        names = [(row.app, row.facts["name"]) for row in rows]
+        measured = arm_tallies.of_models(session, names)
     by_app = [(name, list(models)) for name, models in groupby(rows, lambda row: row.app)]
-    return render_template("console/models.html", by_app=by_app, window=window, apps=known_apps, app=app, text=text)
+    parts = [(f"{m.app}/{m.model}", m.arm, m.delegated_windows, m.delegated_share_sum) for m in measured]
+    return render_template(
+        "console/models.html",
+        by_app=by_app,
+        window=window,
+        apps=known_apps,
+        app=app,
+        text=text,
+        covered=coverage_map(parts, ["/".join(name) for name in names]),
+    )

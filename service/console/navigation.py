@@ -35,13 +35,15 @@ NAVIGATION: Final = (
         (
             Place("fleet", "Fleet"),
             Place("classes", "Classes", frozenset({"device_class", "class_changes"})),
-            Place("models", "Models"),
+            Place("models", "Models", frozenset({"model"})),
+            Place("findings", "Findings", frozenset({"finding"})),
             Place("explain", "Explain", frozenset({"explain_pasted"})),
         ),
     ),
     Group(
         "Changes",
         (
+            Place("recommendations", "Learned", frozenset({"recommendation"})),
             Place("revisions", "Revisions", frozenset({"revision"})),
             Place("rollouts", "Rollouts", frozenset({"rollout"})),
             Place("releases", "Releases", frozenset({"release"})),

@@ -20,11 +20,14 @@ from service.console import (
     audit,
     classes,
     explain,
+    findings,
     fleet,
     jobs,
     login,
+    model,
     models,
     provider,
+    recommendations,
     releases,
     revisions,
     rollouts,
@@ -132,6 +135,11 @@ blueprint.add_url_rule("/classes", "classes", classes.list_page)
 blueprint.add_url_rule("/classes/<device_class>", "device_class", classes.class_page)
 blueprint.add_url_rule("/classes/<device_class>/since/<earlier>", "class_changes", classes.compare_page)
 blueprint.add_url_rule("/models", "models", models.page)
+blueprint.add_url_rule("/models/<app>/<model>", "model", model.page)
+blueprint.add_url_rule("/findings", "findings", findings.list_page)
+blueprint.add_url_rule("/findings/<finding>", "finding", findings.finding_page)
+blueprint.add_url_rule("/recommendations", "recommendations", recommendations.list_page)
+blueprint.add_url_rule("/recommendations/<int:number>", "recommendation", recommendations.run_page)
 blueprint.add_url_rule("/revisions", "revisions", revisions.list_page)
 blueprint.add_url_rule("/revisions/<int:number>", "revision", revisions.revision_page)
 blueprint.add_url_rule("/rollouts", "rollouts", rollouts.list_page)

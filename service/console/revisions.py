@@ -12,6 +12,7 @@ from sqlmodel import Session
 
 from policies.difference import Change, difference
 from policies.revision import ACCEPTED, Kind, State
+from service.console.fleet_figures import LearningRun, learning_run
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import Window, stated, stated_number
 from service.context import services
@@ -57,18 +58,26 @@ def revision_page(number: int) -> str:
     with Session(services().engine) as session:
         row = revisions.revision(session, number)
         before = _before(session, row)
+        learned = _learned(session, row)
     changes = _changes(before, row)
     window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, min(len(changes), MOST_CHANGES))
     return render_template(
         "console/revision.html",
         row=row,
         before=before,
+        learned=learned,
         changes=[change.to_json() for change in changes[window.offset : window.last]],
         window=window,
         cut=len(changes) > MOST_CHANGES,
         most=MOST_CHANGES,
         one_user=ONE_USER,
     )
+
+
+def _learned(session: Session, row: RevisionRow) -> LearningRun | None:
+    """The run that a recommendation carries, without its rankings."""
+    number = row.content.get("recommendation") if row.kind == Kind.RECOMMENDATION else None
+    return learning_run(session, number) if isinstance(number, int) else None
 
 
 def _before(session: Session, row: RevisionRow) -> RevisionRow | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from policies.rollouts.rollout import ACTIVE, Measure, RolloutPlan, State
+from policies.rollouts.rollout import ACTIVE, Limit, Measure, RolloutPlan, State
 
 EVERYBODY_BP: Final = 10_000
 _SHARES_AT_THE_END: Final[Mapping[State, int]] = {State.SUCCEEDED: EVERYBODY_BP, State.STOPPED: 0, State.ABORTED: 0}
@@ -30,6 +31,8 @@ class Event:
     because: str | None
     share_bp: int | None
     release: int | None
+    readings: Sequence[Mapping[str, Any]] = ()
+    """What the guard did it on; none for what a person did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,23 @@ class StepLine:
     min_windows: int
     standing: str
     event: Event | None
+
+
+LEAST_RATIO: Final = 0.5
+MOST_RATIO: Final = 2.0
+"""Ends of the axis that ratios are drawn on; what lies beyond is drawn at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatioMark:
+    """A ratio, what is not excluded around it, and its limits, as places 0…100 on a logarithmic axis."""
+
+    low: float
+    middle: float
+    high: float
+    same: float
+    go: float
+    stop: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +76,7 @@ class GuardLine:
     read: Mapping[str, Any] | None
     standing: str
     part: float
+    drawn: RatioMark | None
 
 
 def share_now_bp(state: str, step_share_bp: int) -> int:
@@ -73,6 +94,7 @@ def events(timeline: Sequence[Mapping[str, Any]]) -> list[Event]:
             told.get("because"),
             told.get("share_bp"),
             told.get("release"),
+            told.get("readings", ()),
         )
         for told in timeline
     ]
@@ -101,7 +123,19 @@ def guardrails(plan: RolloutPlan, judgement: Mapping[str, Any] | None) -> Iterat
     for measure in Measure:
         limit = plan.limits.of(measure)
         found = read.get(measure)
-        yield GuardLine(measure, limit.stop, limit.go, found, _verdict(found, limit.go), _part(found))
+        drawn = _drawn(found, limit) if found and "low" in found else None
+        yield GuardLine(measure, limit.stop, limit.go, found, _verdict(found, limit.go), _part(found), drawn)
+
+
+def _drawn(read: Mapping[str, Any], limit: Limit) -> RatioMark:
+    """A bound that nothing is known of is None: it lies beyond the end."""
+    low, high = read["low"] or 0.0, math.inf if read["high"] is None else read["high"]
+    return RatioMark(*(_place(ratio) for ratio in (low, read["ratio"], high, 1.0, limit.go, limit.stop)))
+
+
+def _place(ratio: float) -> float:
+    clipped = min(max(ratio, LEAST_RATIO), MOST_RATIO)
+    return 100 * math.log(clipped / LEAST_RATIO) / math.log(MOST_RATIO / LEAST_RATIO)
 
 
 def _verdict(read: Mapping[str, Any] | None, go: float) -> str:

@@ -31,6 +31,7 @@ from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.releasing.release_content import pack_rankings
 from service.releasing.revisions import recommend as put_up_for_review
+from service.store import findings as stored
 from service.store import models, reports
 
 KEPT_ARMS = 12
@@ -85,12 +86,16 @@ def learn(
     }
     with Session(engine) as session, session.begin():
         recommendation = put_up_for_review(session, pack_rankings(packed), figures, now)
+        stored.note(session, [finding.to_json() for finding in findings], now, recommendation)
     return LearningRun(recommendation, len(ranked), findings, figures)
 
 
 def look(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[Finding, ...]:
-    """Findings of everything stored so far, without ranking anything."""
-    return _findings(*_read(engine, now, crashed_before))
+    """Findings of everything stored so far, noted, without ranking anything."""
+    found = _findings(*_read(engine, now, crashed_before))
+    with Session(engine) as session, session.begin():
+        stored.note(session, [finding.to_json() for finding in found], now)
+    return found
 
 
 def _read(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[list[Rollup], list[Fingerprint]]:

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from ml.rollup import Cell, Rollup
 from policies.screen import GAMMA
 from service.jobs.run import Steps
-from service.store import class_facts, tallies
+from service.store import arm_tallies, class_facts, tallies
 from service.store import rollups as stored
 
 _LOG_GAMMA: Final = math.log(GAMMA)
@@ -33,6 +33,7 @@ def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Steps:
         yield number / (len(days) + 1), f"{day}: {rolled:,} observations"
     with Session(engine) as session, session.begin():
         cohorts = stored.refresh_cohorts(session)
+        arm_tallies.refresh(session)
         rows = tallies.fold(session) + class_facts.fold(session)
     yield 1.0, f"{cohorts:,} cells for the screen, {rows:,} tallies"
     return {"days": len(days), "observations": observations, "cells": cohorts}

@@ -64,6 +64,12 @@ def device_classes(session: Session) -> list[Fingerprint]:
     return [Fingerprint.model_validate(facts) for facts in rows]
 
 
+def fingerprints(session: Session, device_classes: Collection[str]) -> dict[str, Fingerprint]:
+    """Class → its fingerprint as it was stored, of those that are known."""
+    asked = select(DeviceClassRow).where(col(DeviceClassRow.device_class).in_(device_classes))
+    return {row.device_class: Fingerprint.model_validate(row.fingerprint) for row in session.exec(asked)}
+
+
 def report_of_class(session: Session, device_class: str) -> str | None:
     """Some report of the class, for explaining it."""
     return session.exec(

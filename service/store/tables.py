@@ -146,8 +146,11 @@ class ArtifactRow(SQLModel, table=True):
     uploaded_at: datetime = _moment()
 
 
+_ACT_WORDS: Final = "lower(actor || ' '::text || action || ' '::text || subject || ' '::text || detail)"
+
+
 class AuditRow(SQLModel, table=True):
-    """One act of management. Append-only: see `service.store.audit`."""
+    """One act of management. Append-only: see `service.store.audit`. `words` are what a search looks at, made by the database."""
 
     __tablename__ = "audit"
 
@@ -159,6 +162,7 @@ class AuditRow(SQLModel, table=True):
     detail: str = Field(sa_column=Column(Text, nullable=False))
     previous_sha256: str
     sha256: str
+    words: str | None = Field(default=None, sa_column=Column(Text(collation="C"), Computed(_ACT_WORDS, persisted=True)))
 
 
 class RecommendationRow(SQLModel, table=True):
@@ -434,6 +438,46 @@ class CohortMedianRow(SQLModel, table=True):
     arm: str = Field(primary_key=True)
     windows: int = Field(sa_type=BigInteger)
     p50_us: float
+
+
+class ArmTallyRow(SQLModel, table=True):
+    """What the whole fleet has measured of an arm of a model, over all days that are rolled up; counts of windows."""
+
+    __tablename__ = "arm_tally"
+
+    app: str = Field(primary_key=True)
+    model: str = Field(primary_key=True)
+    arm: str = Field(primary_key=True)
+    device_classes: int = Field(sa_type=BigInteger)
+    windows: int = Field(sa_type=BigInteger)
+    delegated_windows: int = Field(sa_type=BigInteger)
+    delegated_share_sum: float
+    failed: int = Field(sa_type=BigInteger)
+    timed_out: int = Field(sa_type=BigInteger)
+    golden_checked: int = Field(sa_type=BigInteger)
+    golden_failed: int = Field(sa_type=BigInteger)
+    attempts: int = Field(sa_type=BigInteger)
+    crashed: int = Field(sa_type=BigInteger)
+
+
+class FindingRow(SQLModel, table=True):
+    """What detectors saw, once for each name, SoC and arms; `content` is how it was told last, by `Finding.to_json`.
+
+    `present`: the newest look saw it too. `recommendation` is the learning run that saw it last, None for a mere look.
+    """
+
+    __tablename__ = "finding"
+
+    id: str = Field(primary_key=True)
+    name: str
+    soc: str
+    windows: int = Field(sa_type=BigInteger)
+    content: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
+    first_seen: datetime = _moment()
+    last_seen: datetime = _moment()
+    looks: int
+    present: bool
+    recommendation: int | None = None
 
 
 class JobRunRow(SQLModel, table=True):

@@ -14,7 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,7 @@ import psutil
 from flask import Flask
 from flask.testing import FlaskClient
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, text
 from sqlmodel import Session
 
 from policies import catalog
@@ -44,6 +44,7 @@ from service.store.engine import make_engine
 from tests.bench.bare import make_application
 from tests.bench.goals import at_most
 from tests.bench.stage import APP, RULES, TOKEN, TOUR, installation, machine, policy
+from tests.queries import counted_queries
 
 GOAL_MS: Final = 200
 OBSERVATIONS: Final = 10_000_000
@@ -171,21 +172,6 @@ class Meter:
         return time.process_time() + float(theirs)
 
 
-@contextmanager
-def counted(engine: Engine) -> Iterator[list[str]]:
-    """The statements that are executed meanwhile."""
-    statements: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        statements.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield statements
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-
-
 @dataclass(frozen=True)
 class Cost:
     """What one answer costs: CPU and the wait in ms, and its bytes."""
@@ -251,7 +237,7 @@ def _measure(
     bare = make_application(str(body)).test_client()
     dearest_ms = 0.0
     for name, path in paths.items():
-        with counted(engine) as statements:
+        with counted_queries(engine) as statements:
             cost(meter, client, path, 1)
         taken = [(cost(meter, bare, BARE_PATH, 20 * times), cost(meter, client, path, times)) for _ in range(rounds)]
         wait_ms = statistics.median(page.wait_ms for _, page in taken)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from builders import uuid7
+from builders import make_observation, uuid7
 from sqlalchemy import Engine
 from sqlmodel import Session
 
@@ -22,13 +22,17 @@ from policies.rollouts.rollout import Act, RolloutPlan
 from service import clock
 from service.deciding.lookup import Lookup
 from service.identity.actor import MANAGE_TOKEN
-from service.jobs.run import Steps, recorded
+from service.intake.intake import Intake
+from service.jobs.rollup import roll_up
+from service.jobs.run import Steps, figures_of, recorded
 from service.releasing.publishing import publish
 from service.releasing.release_content import pack_rankings
 from service.releasing.releases import load
 from service.releasing.revisions import Proposal, propose, recommend
 from service.releasing.rollouts import guard, start, steer
+from service.settings import Settings
 from service.store import reports, tallies
+from service.store.findings import finding_id, note
 from service.store.partitions import day_of
 from service.store.tables import ObservationRow, RoundRow
 
@@ -74,6 +78,10 @@ def finding(name: str = "wrong-output", soc: str = "tensor-g3", detail: str = "5
     }  # fmt: skip
 
 
+FINDING: str = finding_id(finding())
+"""What the finding of `Stage.fill` is called."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """Writes what a test needs and publishes it."""
@@ -98,9 +106,19 @@ class Stage:
                 content = stated.model_dump(mode="json", by_alias=True)
                 propose(session, Proposal(kind, subject, content, "stated"), MANAGE_TOKEN, NOW)
 
-    def add_learning_run(self, rankings: Mapping[str, Any], findings: list[dict[str, Any]]) -> None:
+    def add_learning_run(self, rankings: Mapping[str, Any], findings: list[dict[str, Any]], /, **figures: Any) -> int:
         with Session(self.engine) as session, session.begin():
-            recommend(session, pack_rankings(rankings), {"findings": findings}, NOW)
+            number = recommend(session, pack_rankings(rankings), {"findings": findings} | figures, NOW)
+            note(session, findings, NOW, number)
+        return number
+
+    def measure(self, report_id: str, number: int = 1, **changes: Any) -> None:
+        """Send so many windows as a phone would, and roll them up."""
+        told = {"report_id": report_id, "model": "mobilenet"} | changes
+        records = [make_observation(**told) for _ in range(number)]
+        taken = Intake.of(self.engine, Settings("")).take(json.dumps(records).encode(), "", clock.now(), ndjson=False)
+        assert taken.accepted == number
+        figures_of(roll_up(self.engine, clock.now(), clock.now()))
 
     def add_rounds(self, number: int) -> None:
         with Session(self.engine) as session, session.begin():
@@ -135,6 +153,7 @@ class Stage:
         self.start_rollout()
         steer(self.engine, 1, Act.ABORT, "seen enough", "anna", NOW)
         self.set_aside(first[0], first[1].device_class)
+        self.measure(first[0])
         self.run_job("rollup", ["rolled 1 day"], {"observations": 1})
         return first
 

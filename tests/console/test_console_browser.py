@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from console_builders import Stage
+from console_builders import FINDING, Stage
 from flask import Flask
 from werkzeug.serving import make_server
 
@@ -56,7 +56,9 @@ def test_pages_are_drawn_wide_and_narrow_light_and_dark(address: str, stage: Sta
         "fleet": "/",
         "classes": "/classes",
         "class": f"/classes/{facts.device_class}",
-        "models": "/models",
+        "model": "/models/camera/mobilenet",
+        "finding": f"/findings/{FINDING}",
+        "learned": "/recommendations/1",
         "releases": "/releases",
         "release": "/releases/2",
         "revision": "/revisions/1",

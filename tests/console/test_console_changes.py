@@ -243,3 +243,36 @@ def assert_only_text(client: FlaskClient, paths: list[str]) -> None:
         assert answer.status_code == 200, path
         assert not [tag for tag, _ in elements(answer.text) if tag in {"script", "img"}], path
         assert "&lt;script&gt;" in answer.text, path
+
+
+def test_guardrails_show_what_is_not_excluded_and_what_each_step_was_done_on(client: FlaskClient, stage: Stage) -> None:
+    stage.fill()
+    stage.start_rollout()
+    with Session(stage.engine) as session, session.begin():
+        row = session.get(RolloutRow, 1)
+        assert row is not None
+        assert row.judgement is not None
+        known = {"low": 0.9, "high": 1.3, "ratio": 1.1, "candidate_n": 1234, "control_n": 5678}
+        readings = [reading | known for reading in row.judgement["readings"]]
+        row.judgement = row.judgement | {"readings": readings}
+        row.timeline = [*row.timeline, row.timeline[-1] | {"what": "rollout-advanced", "readings": readings}]
+        session.add(row)
+    page = read(client, "/rollouts/1")
+    assert page.count('class="limit"') == len(readings)
+    assert "0.90× – 1.30×" in page
+    assert "control 5,678" in page
+    assert page.count("What it was done on") == 1
+
+
+def test_a_judgement_of_an_older_version_is_shown_without_intervals(client: FlaskClient, stage: Stage) -> None:
+    stage.fill()
+    stage.start_rollout()
+    with Session(stage.engine) as session, session.begin():
+        row = session.get(RolloutRow, 1)
+        assert row is not None
+        assert row.judgement is not None
+        new = {"low", "high", "candidate_n", "control_n"}
+        readings = [{k: v for k, v in reading.items() if k not in new} for reading in row.judgement["readings"]]
+        row.judgement = {k: v for k, v in row.judgement.items() if k != "confidence"} | {"readings": readings}
+        session.add(row)
+    assert 'class="limit"' not in read(client, "/rollouts/1")

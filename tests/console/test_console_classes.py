@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import re
 from html import unescape
 
@@ -108,8 +110,8 @@ def test_what_an_update_changed_is_shown_from_the_class_page(client: FlaskClient
     before = stage.add_report(report())[1].device_class
     after = stage.add_report(report(api=35, driver="mtk-neuron"))[1].device_class
     stage.add_report(report("Pixel 9"))
-    [link] = [href for href in links(client, f"/console/classes/{after}") if "/since/" in href]
-    assert link == f"/console/classes/{after}/since/{before}"
+    link = f"/console/classes/{after}/since/{before}"
+    assert link in links(client, f"/console/classes/{after}")
     page = unescape(client.get(link).text)
     assert "The driver stack is another one" in page
     assert "Drivers that are gone: <code>nnapi.google-edgetpu</code>" in page
@@ -122,3 +124,41 @@ def test_a_comparison_with_a_class_that_nobody_reported_is_not_found(client: Fla
     known = stage.add_report(report())[1].device_class
     assert client.get(f"/console/classes/{known}/since/ffff").status_code == 404
     assert "No fact differs" in client.get(f"/console/classes/{known}/since/{known}").text
+
+
+def test_operations_are_drawn_by_driver_and_type_as_text(client: FlaskClient, stage: Stage) -> None:
+    _, facts = stage.add_report(report())
+    page = client.get(f"/console/classes/{facts.device_class}").text
+    part = page.partition('class="heat-map"')[2].partition("</table>")[0]
+    assert '<abbr title="TENSOR_QUANT8_ASYMM">U8</abbr>' in part
+    rows = dict(re.findall(r"<code>(\w+)</code></th>(.*?)</tr>", part))
+    assert rows == {
+        "CONV_2D": '<td class="yes">F32</td><td class="yes">U8</td>',
+        "SOFTMAX": '<td class="yes">F32</td><td></td>',
+    }
+    assert "google-edgetpu: 2 of 2 operations in some type" in page
+
+
+def test_what_a_class_measured_is_shown_by_arm_and_as_a_file(client: FlaskClient, stage: Stage) -> None:
+    report_id, facts = stage.add_report(report())
+    path = f"/console/classes/{facts.device_class}"
+    assert "Nothing of this class is rolled up yet" in client.get(path).text
+    stage.measure(report_id, 3)
+    stage.measure(report_id, arm="int8.tflite.cpu", golden={"checks": 1, "passed": 0, "max_rel_error": 0.5})
+    part = client.get(path).text.partition('id="observed-title"')[2].partition("</section>")[0]
+    assert re.findall(r'<code class="arm">([^<]+)</code></td>\s*<td class="number">(\d+)', part) == [
+        ("int8.tflite.nnapi.google-edgetpu", "3"),
+        ("int8.tflite.cpu", "1"),
+    ]
+    assert "1 of 1" in part
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{path}?format=csv").text)))
+    assert [(row["windows"], row["runs"], row["golden_failed"]) for row in rows] == [("3", "9", "0"), ("1", "3", "1")]
+
+
+def test_the_history_of_a_phone_says_what_each_update_changed(client: FlaskClient, stage: Stage) -> None:
+    classes = [stage.add_report(report(api=api))[1].device_class for api in range(27, 37)]
+    page = client.get(f"/console/classes/{classes[0]}?history=2").text
+    part = page.partition('id="history-title"')[2]
+    assert "9–10 of 10 classes" in part
+    assert part.count("the first</span>") == 1
+    assert part.count('badge plain">this one') == 1

@@ -119,7 +119,7 @@ def test_the_audit_log_is_shown_newest_first_with_the_head_of_its_chain(client: 
     assert f'<code class="long">{chain.head}</code>' in page
     assert f"act {PAGE_SIZE}" in page
     assert 'href="/console/releases/1"' in page
-    assert f"51–51 of {PAGE_SIZE + 1} rows" in read(client, "/audit?page=2")
+    assert "51–51 of 51 rows" in read(client, "/audit?q=anna&page=2")
 
 
 def test_acts_are_found_by_who_what_and_on_what(client: FlaskClient, stage: Stage) -> None:

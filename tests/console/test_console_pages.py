@@ -1,24 +1,26 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
-from console_builders import Stage, finding, model_spec, report
+from console_builders import FINDING, Stage, finding, model_spec, report
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service.console.pages import CONTENT_SECURITY_POLICY
 from service.store.tables import RecommendationRow
+from tests.queries import counted_queries
 
 PAGES = (
-    "/console/", "/console/classes", "/console/models", "/console/explain", "/console/revisions", "/console/rollouts",
-    "/console/releases", "/console/telemetry", "/console/jobs", "/console/audit",
+    "/console/", "/console/classes", "/console/models", "/console/findings", "/console/explain",
+    "/console/recommendations", "/console/revisions", "/console/rollouts", "/console/releases", "/console/telemetry",
+    "/console/jobs", "/console/audit",
 )  # fmt: skip
-PARTS = ("/console/revisions/1", "/console/rollouts/1", "/console/releases/2", "/console/jobs/1")
+PARTS = (
+    "/console/models/camera/mobilenet", f"/console/findings/{FINDING}", "/console/recommendations/1",
+    "/console/revisions/1", "/console/rollouts/1", "/console/releases/2", "/console/jobs/1",
+)  # fmt: skip
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
 
@@ -42,21 +44,7 @@ def every_page(device_class: str, report_id: str) -> list[str]:
     return [*PAGES, *PARTS, f"/console/classes/{device_class}", f"/console/explain?report={report_id}&unit=abc"]
 
 
-@contextmanager
-def counted_queries(engine: Engine) -> Iterator[list[str]]:
-    statements: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        statements.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield statements
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-
-
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PAGES[:-1])  # the audit log has a row of whoever looks
 def test_a_page_of_an_empty_installation_says_that_nothing_is_there(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 200
@@ -179,6 +167,7 @@ def test_the_number_of_queries_does_not_grow_with_the_fleet(client: FlaskClient,
             counts.append(len(statements))
         return counts
 
+    queries()  # what a worker reads once and keeps
     few = queries()
     for number in range(12):
         stage.add_report(report(f"Phone {number}", f"Chip {number}"))

@@ -13,7 +13,7 @@ from builders import make_attempt, make_fingerprint, make_observation, make_repo
 from flask.testing import FlaskClient
 from operating import Operator
 from sqlalchemy import Engine
-from sqlmodel import Session
+from sqlmodel import Session, select
 
 from ml.explore import Budget
 from ml.rollup import Rollup
@@ -25,6 +25,8 @@ from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.releasing.releases import load
 from service.store import revisions
+from service.store.findings import finding_id
+from service.store.tables import FindingRow
 
 pytestmark = pytest.mark.usefixtures("known_report")
 NPU, CPU = "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu"
@@ -156,6 +158,17 @@ def test_looking_for_faults_ranks_nothing(client: FlaskClient, engine: Engine) -
     assert look(engine, clock.now(), clock.now()) == ()
     with Session(engine) as session:
         assert revisions.page(session, Kind.RECOMMENDATION, None, None, 1) == []
+
+
+def test_a_look_notes_what_it_found(client: FlaskClient, engine: Engine) -> None:
+    wrong = {"checks": 2, "passed": 0, "max_rel_error": 0.4}
+    send(client, [make_observation(golden=wrong, executed={"by": "cpu"}) for _ in range(40)])
+    found = look(engine, clock.now(), clock.now())
+    assert "wrong-output" in {finding.name for finding in found}
+    with Session(engine) as session:
+        noted = session.exec(select(FindingRow)).all()
+    assert {row.id for row in noted} == {finding_id(finding.to_json()) for finding in found}
+    assert all(row.present and row.recommendation is None for row in noted)
 
 
 @pytest.mark.slow

@@ -1,0 +1,113 @@
+"""Learning runs: what each ranks, whether its gate is open, and what it would change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Response, render_template, request
+from sqlalchemy import Select, func, select
+from sqlmodel import Session
+from werkzeug.exceptions import NotFound
+
+from policies.knowledge import Ranking
+from policies.revision import Kind
+from policies.vocabulary import Workload
+from service.console.charts import Interval, intervals
+from service.console.learned_units import ORDERS, Place, Unit, chosen, places, units
+from service.console.listing import csv_file, csv_rows, listed, wants_csv
+from service.console.paging import Window, stated, stated_number
+from service.context import services
+from service.live import live_release
+from service.releasing.release_content import Rankings
+from service.store.findings import finding_id
+from service.store.revisions import MAX_NUMBER
+from service.store.tables import metadata
+
+PAGE_SIZE: Final = 25
+_RUN: Final = metadata.tables["recommendation"]
+_REVISION: Final = metadata.tables["revision"]
+CHANGES: Final = ("leads anew", "new", "stays")
+_COLUMNS: Final = (
+    "stack", "app", "model", "arm", "before", "factor", "expected_ms", "low_ms", "high_ms", "n", "share_bp", "explored_bp",
+)  # fmt: skip
+
+
+def list_page() -> str | Response:
+    """The runs, the newest first, with their gates and what became of them."""
+    with Session(services().engine) as session:
+        if wants_csv():
+            return csv_file(session, _runs(), "learning-runs")
+        found = listed(session, _runs(), PAGE_SIZE)
+    return render_template("console/recommendations.html", found=found)
+
+
+def _runs() -> Select[Any]:
+    number = _REVISION.c.content["recommendation"].as_integer()
+    revision = select(_REVISION.c.number, _REVISION.c.state, number.label("run"))
+    proposed = revision.where(_REVISION.c.kind == Kind.RECOMMENDATION).subquery("proposed")
+    told = _RUN.c.figures
+    figures = [told[name].label(name) for name in ("rankings", "stacks", "cells_measured", "seconds", "gate")]
+    findings = func.jsonb_array_length(told["findings"]).label("findings")
+    joined = _RUN.outerjoin(proposed, proposed.c.run == _RUN.c.id)
+    query = select(_RUN.c.id, _RUN.c.made_at, *figures, findings, proposed.c.number, proposed.c.state)
+    return query.select_from(joined).order_by(_RUN.c.id.desc())
+
+
+def run_page(number: int) -> str | Response:
+    """One run; raises NotFound."""
+    with Session(services().engine) as session:
+        row = session.connection().execute(_one(number)).first() if number <= MAX_NUMBER else None
+    rankings = services().learned_runs.rankings(number) if row else None
+    if row is None or rankings is None:
+        raise NotFound(f"There is no learning run {number}.")
+    content = live_release()
+    live: Rankings = content.rankings if content else {}
+    every = list(units(rankings, live))
+    wanted = {name: stated(request.args, name) for name in ("q", "change", "sort")}
+    if wanted["sort"].removeprefix("-") not in ORDERS:
+        wanted["sort"] = "gain"
+    found = chosen(every, wanted["q"], wanted["change"], wanted["sort"])
+    if wants_csv():
+        return csv_rows(_COLUMNS, ([getattr(unit, name) for name in _COLUMNS] for unit in found), f"run-{number}")
+    window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, len(found))
+    shown = found[window.offset : window.last]
+    return render_template(
+        "console/recommendation.html",
+        row=row,
+        gate=row.figures.get("gate") or {},
+        wanted=wanted,
+        counts=Counter(unit.change for unit in every),
+        changes=CHANGES,
+        window=window,
+        drawn=list(zip(shown, _intervals(shown), strict=True)),
+        unit=_unit_asked(rankings),
+        release=content.number if content else None,
+        finding_id=finding_id,
+    )
+
+
+def _one(number: int) -> Select[Any]:
+    return _runs().add_columns(_RUN.c.figures).where(_RUN.c.id == number)
+
+
+def _intervals(shown: list[Unit]) -> list[Interval]:
+    return intervals([(unit.expected_ms, unit.low_ms, unit.high_ms) for unit in shown])
+
+
+def _unit_asked(rankings: Rankings) -> dict[str, Any] | None:
+    """The rankings of the unit that the address names, by workload; None where it names none that there is."""
+    stack, (app, _, model) = stated(request.args, "stack"), stated(request.args, "model").partition("/")
+    by_workload = rankings.get(stack, {}).get(app, {}).get(model)
+    if by_workload is None:
+        return None
+    told = {workload: _told(by_workload[workload]) for workload in map(str, Workload) if workload in by_workload}
+    return {"stack": stack, "app": app, "model": model, "workloads": told}
+
+
+def _told(raw: Mapping[str, Any]) -> tuple[list[tuple[Place, Interval]], Mapping[str, str]]:
+    ranking = Ranking.from_json(raw)
+    found = places(ranking)
+    drawn = intervals([(place.of.expected_ms, place.low_ms, place.high_ms) for place in found])
+    return list(zip(found, drawn, strict=True)), ranking.excluded

@@ -1,0 +1,47 @@
+"""Findings as rows: what detectors saw, since when, and whether they still see it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import update
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import Session, col
+
+from service.store.tables import FindingRow
+
+Told = Mapping[str, Any]
+"""A finding as `ml.findings.Finding.to_json` tells it."""
+
+
+def finding_id(told: Told) -> str:
+    """What a finding is called: the same from look to look for the same fault on the same SoC and arms."""
+    names = "|".join([told["name"], told["soc"], *told["arms"]])
+    return f"{told['name']}-{hashlib.sha256(names.encode()).hexdigest()[:12]}"
+
+
+def note(session: Session, found: Iterable[Told], now: datetime, recommendation: int | None = None) -> None:
+    """Note all that one look found; what it no longer found is not present any more."""
+    told = {finding_id(finding): finding for finding in found}
+    gone = update(FindingRow).where(col(FindingRow.present), col(FindingRow.id).not_in(told))
+    session.execute(gone.values(present=False))
+    for name, finding in sorted(told.items()):
+        session.execute(_upsert(name, finding, now, recommendation))
+
+
+def _upsert(name: str, finding: Told, now: datetime, recommendation: int | None) -> Any:
+    seen = {
+        "windows": finding["windows"], "content": dict(finding), "last_seen": now, "present": True,
+        "recommendation": recommendation,
+    }  # fmt: skip
+    new = {"id": name, "name": finding["name"], "soc": finding["soc"], "first_seen": now, "looks": 1} | seen
+    again = seen | {"looks": FindingRow.looks + 1}
+    return insert(FindingRow).values(**new).on_conflict_do_update(index_elements=["id"], set_=again)
+
+
+def finding(session: Session, name: str) -> FindingRow | None:
+    """One finding; None where none was ever called that."""
+    return session.get(FindingRow, name)

@@ -1,0 +1,121 @@
+"""Findings in the console: what the newest look saw, and whom each touches."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from console_builders import FINDING, NOW, Stage, finding, report
+from flask.testing import FlaskClient
+from sqlmodel import Session
+
+from service.releasing.suspects import drivers_of, suspects
+from service.store.findings import finding_id, note
+from tests.console.test_console_changes import assert_only_text, read
+from tests.console.test_console_pages import HOSTILE
+
+
+def test_findings_are_listed_with_when_they_were_seen(client: FlaskClient, stage: Stage) -> None:
+    stage.fill()
+    page = read(client, "/findings")
+    for text in (
+        f'href="/console/findings/{FINDING}"',
+        "wrong output",
+        "tensor-g3",
+        "5 of 5 windows fail",
+        "5,432",
+        "1e-10",
+    ):
+        assert text in page
+    assert page.count("1\xa0Mar\xa02026, 12:30\xa0UTC") == 2
+
+
+def test_what_the_newest_look_does_not_see_is_found_only_when_asked_for(client: FlaskClient, stage: Stage) -> None:
+    stage.add_learning_run({}, [finding(), finding("crash", "sm8650")])
+    with Session(stage.engine) as session, session.begin():
+        note(session, [finding("crash", "sm8650")], NOW + timedelta(hours=1))
+    assert re.findall(r'findings/(\w+)-?\w*-\w{12}"', read(client, "/findings")) == ["crash"]
+    ever = read(client, "/findings?seen=ever")
+    assert len(re.findall(r'findings/[\w-]+-\w{12}"', ever)) == 2
+    assert ever.count("not seen any more") == 1
+    assert "No finding matches" in read(client, "/findings?q=nobody")
+    rows = list(csv.DictReader(io.StringIO(client.get("/console/findings?format=csv&seen=ever&name=crash").text)))
+    assert [row["soc"] for row in rows] == ["sm8650"]
+
+
+def test_an_empty_look_is_told_from_none_at_all(client: FlaskClient, stage: Stage) -> None:
+    assert "nothing has looked" in read(client, "/findings")
+    stage.add_learning_run({}, [finding()])
+    with Session(stage.engine) as session, session.begin():
+        note(session, [], NOW)
+    assert "The newest look saw nothing" in read(client, "/findings")
+
+
+def test_a_finding_shows_evidence_and_how_much_of_the_fleet_each_cohort_is(client: FlaskClient, stage: Stage) -> None:
+    stage.fill()
+    page = read(client, f"/findings/{FINDING}")
+    cohorts = re.findall(r'<th scope="row">(the |what |all )[^<]+</th><td><code class="arm">([^<]+)</code>', page)
+    assert [arms for _, arms in cohorts] == [
+        "int8.*.nnapi.google-edgetpu",
+        "*.*.nnapi.google-edgetpu",
+        "*.*.nnapi.google-edgetpu",
+    ]
+    assert re.findall(r'>(\d+)</a> <span class="quiet">of 3<', page) == ["1", "1"]  # one class has the SoC
+    assert re.findall(r'>(\d+) <span class="quiet">of 3<', page) == ["2"]  # two have the driver
+    assert "33.3%" in page
+    assert "mobilenet" in page
+    assert 'href="/console/recommendations/1"' in page
+
+
+def test_a_finding_that_nobody_knows_is_a_page_with_404(client: FlaskClient) -> None:
+    assert client.get("/console/findings/crash-0123456789ab").status_code == 404
+
+
+def test_the_narrowest_cohort_comes_first_and_each_once() -> None:
+    told = finding() | {
+        "quarantine": {"soc": "tensor-g3", "target": "nnapi.google-edgetpu", "precision": "int8", "model": "camera/a"}
+    }
+    found = [(s.arms, s.soc, s.model) for s in suspects(told)]
+    arms, every = "int8.*.nnapi.google-edgetpu", "*.*.nnapi.google-edgetpu"
+    assert found == [
+        (arms, "tensor-g3", "camera/a"),
+        (arms, "tensor-g3", ""),
+        (every, "tensor-g3", ""),
+        (every, "", ""),
+    ]
+
+
+def test_a_soc_that_nobody_told_cannot_be_named() -> None:
+    assert {suspect.soc for suspect in suspects(finding(soc="unknown"))} == {""}
+
+
+@pytest.mark.parametrize(
+    ("arms", "drivers"),
+    [
+        (["int8.*.nnapi.mtk-neuron", "*.*.nnapi.enn"], {"mtk-neuron", "enn"}),
+        (["*.dlc.qnn"], {"qnn", "snpe"}),
+        (["*.*.nnapi.*"], None),
+        (["*.gpu"], None),
+        (["*"], None),
+        (["*.*.nnapi.enn", "*.*.gpu"], None),
+    ],
+)
+def test_the_drivers_that_arms_need(arms: list[str], drivers: set[str] | None) -> None:
+    found = drivers_of(arms)
+    assert found == drivers if drivers is None else found is not None and found <= drivers
+
+
+def test_findings_of_one_soc_are_found_by_it(client: FlaskClient, stage: Stage) -> None:
+    stage.add_report(report())
+    stage.add_learning_run({}, [finding(), finding(soc="sm8650")])
+    page = read(client, "/findings?soc=sm8650")
+    assert "1–1 of 1 findings" in page
+
+
+def test_hostile_texts_of_findings_stay_text(client: FlaskClient, stage: Stage) -> None:
+    told = finding(soc=HOSTILE, detail=HOSTILE) | {"evidence": [{HOSTILE: HOSTILE}], "arms": [f"int8.*.{HOSTILE}"]}
+    stage.add_learning_run({}, [told])
+    assert_only_text(client, ["/findings", f"/findings/{finding_id(told)}", "/recommendations/1"])
