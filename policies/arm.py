@@ -34,6 +34,11 @@ _TRANSFORMER_MIN_OPS: Final = 4
 """Two attention blocks: query × key and weights × value each."""
 
 
+def looks_like_transformer(graph: ModelGraph) -> bool:
+    """Whether the graph multiplies matrices as attention does."""
+    return sum(node.op in _TRANSFORMER_OPS for node in graph.nodes) >= _TRANSFORMER_MIN_OPS
+
+
 class Input(BaseModel):
     """An input of a file. -1 in its shape: a size that is known only when the model runs."""
 
@@ -182,7 +187,7 @@ class ModelSpec(BaseModel):
         graph = next((v.model_graph for v in self.variants if v.model_graph is not None), None)
         if graph is None:
             return self.task in _TRANSFORMER_TASKS
-        return sum(node.op in _TRANSFORMER_OPS for node in graph.nodes) >= _TRANSFORMER_MIN_OPS
+        return looks_like_transformer(graph)
 
     def within_budget(self, variant: Variant) -> bool:
         """Whether the variant's accuracy is good enough; an unknown drop is, until the golden check says otherwise."""

@@ -44,6 +44,16 @@ def _quantised(reference: Path, how: Any, samples: Any) -> bytes:
         return bytes(maker.quantize(calibration).quantized_model)
 
 
+def quantised_by_old_codes(float_file: bytes, folder: Path) -> bytes:
+    """What the quantiser makes of a file whose operations only the old byte tells."""
+    model = flatbuffer_utils.read_model_from_bytearray(bytearray(modern(float_file)))
+    for code in model.operatorCodes:
+        code.builtinCode = 0
+    reference = folder / "old.tflite"
+    reference.write_bytes(flatbuffer_utils.convert_object_to_bytearray(model))
+    return _static(reference)
+
+
 def modern(float_file: bytes) -> bytes:
     """The file as a converter of today writes it: the quantiser asks for a signature, and reads only the newer opcode.
 

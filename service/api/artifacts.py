@@ -40,7 +40,8 @@ def put_artifact(sha256: str) -> ResponseReturnValue:
     check_room(store.incoming, announced, settings.least_free_bytes)
     with received(patient_stream().read, sha256, store.incoming, most) as file:
         row, new = register(services().engine, store, sha256, file, actor().name, clock.now())
-    return jsonify(_shown(row)), 201 if new else 200
+    remarks = row.facts["remarks"] if row.facts else []
+    return jsonify(_shown(row) | {"remarks": remarks}), 201 if new else 200
 
 
 @blueprint.get("/<sha256>")

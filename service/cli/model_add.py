@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from service.cli.model_inspect import told as remarks
 from service.cli.remote import Refused, Remote, Reply, stated_token
 
 NEW = ("task", "family", "latency_target_ms")
@@ -61,6 +62,8 @@ def upload(remote: Remote, file: Path) -> str:
     told = remote.upload(path, file).body
     kind = f"{told['precision']} {told['format']}" if told["format"] else "of a kind that is not read"
     typer.echo(f"{file}: {told['size_bytes']:,} bytes, {kind}")
+    for line in remarks(told["remarks"]):
+        typer.echo(f"  {line}")
     return sha256
 
 

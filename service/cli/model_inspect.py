@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,20 @@ def inspect(file: Path, as_json: bool) -> bool:
 def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """A fact a line; what has several parts has each on a line of its own."""
     for name, value in facts.items():
-        if isinstance(value, dict):
+        if name == "remarks":
+            yield from told(value)
+        elif isinstance(value, dict):
             yield f"{name}:"
             yield from (f"  {part}: {number:,}" for part, number in value.items())
         elif isinstance(value, list):
             yield f"{name}: {', '.join(_words(part) for part in value) or '–'}"
         else:
             yield f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
+
+
+def told(remarks: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    """A remark a line."""
+    yield from (f"{one['weight']} {one['code']}: {one['where']}: {one['advice']}" for one in remarks)
 
 
 def _words(part: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from policies.graph import ModelGraph
 from policies.vocabulary import Format, Precision
+from service.registry.lint import lint
 from service.registry.model_file import ModelFile, Tensor
 from service.registry.tflite import IDENTIFIER, read_tflite
 
@@ -92,6 +93,7 @@ def facts_of(model: ModelFile) -> dict[str, Any]:
         "metadata": list(model.about.metadata),
         "inputs": [_tensor(tensor) for tensor in model.inputs],
         "outputs": [_tensor(tensor) for tensor in model.outputs],
+        "remarks": [remark.to_json() for remark in lint(model)],
     }
 
 
