@@ -29,14 +29,17 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,1
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 _TRANSFORMER_TASKS: Final = frozenset({"text-generation", "speech-recognition", "image-to-text", "text-to-speech"})
-_TRANSFORMER_OPS: Final = frozenset({"BATCH_MATMUL", "EINSUM"})
+_TRANSFORMER_OPS: Final = frozenset({"BATCH_MATMUL", "EINSUM", "Einsum", "Attention"})
 _TRANSFORMER_MIN_OPS: Final = 4
 """Two attention blocks: query × key and weights × value each."""
 
 
 def looks_like_transformer(graph: ModelGraph) -> bool:
     """Whether the graph multiplies matrices as attention does."""
-    return sum(node.op in _TRANSFORMER_OPS for node in graph.nodes) >= _TRANSFORMER_MIN_OPS
+    # ONNX has one MatMul for weights and for attention: there both sides are computed.
+    products = (node for node in graph.nodes if node.op == "MatMul" and graph.constants.isdisjoint(node.inputs))
+    named = sum(node.op in _TRANSFORMER_OPS for node in graph.nodes)
+    return named + sum(1 for _ in products) >= _TRANSFORMER_MIN_OPS
 
 
 class Input(BaseModel):

@@ -6,7 +6,9 @@ import mmap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 from policies.graph import ModelGraph
@@ -16,6 +18,10 @@ from service.registry.model_file import ModelFile, Tensor
 from service.registry.tflite import IDENTIFIER, read_tflite
 
 EXAMPLES: Final = 3
+NEWEST_IR: Final = 32
+"""A bound for ONNX's IR version, which stands in the second byte; it is at 13."""
+ONNX_FIELDS: Final = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42})
+"""Tags of the fields that may follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +50,13 @@ class Inspected:
 
 
 def inspect_file(path: Path) -> Inspected | None:
-    """Read the file; None where it is of a kind that nothing here reads.
-
-    The file is mapped, not loaded: weights that are not looked at cost no memory. Raises OSError, and ModelFileError
+    """Read the file; None where it is of a kind that nothing here reads. Raises OSError, and ModelFileError
     where the file is of a known kind and broken.
     """
     kind = kind_of(path)
     if kind is None:
         return None
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        model = read_tflite(mapped)
+    model = _READERS[kind](path)
     return Inspected(model.format, model.precision, model.graph, facts_of(model))
 
 
@@ -61,7 +64,26 @@ def kind_of(path: Path) -> Format | None:
     """The kind of file by its first bytes, of those that are read here."""
     with path.open("rb") as file:
         head = file.read(8)
-    return Format.TFLITE if head[4:] == IDENTIFIER else None
+    if head[4:] == IDENTIFIER:
+        return Format.TFLITE
+    onnx = head[:1] == b"\x08" and 0 < head[1] <= NEWEST_IR and head[2] in ONNX_FIELDS if len(head) == 8 else False
+    return Format.ONNX if onnx and find_spec("onnx") else None
+
+
+def _tflite(path: Path) -> ModelFile:
+    """The file is mapped, not loaded: weights that are not looked at cost no memory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        return read_tflite(mapped)
+
+
+def _onnx(path: Path) -> ModelFile:
+    # An installation without the extra `onnx` keeps such files unread.
+    from service.registry.onnx_file import read_onnx
+
+    return read_onnx(path.read_bytes())
+
+
+_READERS: Final = MappingProxyType({Format.TFLITE: _tflite, Format.ONNX: _onnx})
 
 
 def facts_of(model: ModelFile) -> dict[str, Any]:
@@ -91,6 +113,7 @@ def facts_of(model: ModelFile) -> dict[str, Any]:
         "dynamic_examples": [_tensor(model.tensors[number]) for number in model.dynamic_tensors[:EXAMPLES]],
         "signatures": list(model.about.signatures),
         "metadata": list(model.about.metadata),
+        "external_files": list(model.about.external_files),
         "inputs": [_tensor(tensor) for tensor in model.inputs],
         "outputs": [_tensor(tensor) for tensor in model.outputs],
         "remarks": [remark.to_json() for remark in lint(model)],

@@ -77,17 +77,23 @@ class Tensor:
         return tuple(axis for axis, size in enumerate(self.signature) if size < 0)
 
 
-CONTROL_FLOW: Final = frozenset({"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
+CONTROL_FLOW: Final = frozenset(
+    {"IF", "WHILE", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "If", "Loop", "Scan"}
+)
+"""Of LiteRT and of ONNX."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a file says of itself: the version of its format, a description, names of signatures and of metadata."""
+    """What a file says of itself: the version of its format, a description, names of signatures and of metadata,
+    and of files beside it that its weights are in.
+    """
 
     schema: str
     description: str = ""
     signatures: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
+    external_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

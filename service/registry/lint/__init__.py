@@ -23,6 +23,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     targets.without_target,
     structure.control_flow,
     structure.dynamic_sizes,
+    structure.external_data,
     structure.transformer_like,
 )
 

@@ -17,9 +17,9 @@ def control_flow(model: ModelFile) -> Iterator[Remark]:
             advice = "runs once, at the start, on the CPU: variables are set there"
             yield Remark("control-flow", Weight.NOTE, operation_at(model, position), advice)
         elif node.op in CONTROL_FLOW:
-            nnapi = NNAPI_OPERATIONS.get(node.op)
+            nnapi = NNAPI_OPERATIONS.get(node.op.upper())
             since = f"NNAPI has it from feature level {nnapi.since_level} on" if nnapi else "NNAPI never had it"
-            advice = f"no delegate of LiteRT takes it, {since}: unroll it where that is possible"
+            advice = f"no delegate takes it, {since}: unroll it where that is possible"
             yield Remark("control-flow", Weight.WARNING, operation_at(model, position), advice)
 
 
@@ -29,6 +29,12 @@ def dynamic_sizes(model: ModelFile) -> Iterator[Remark]:
     for number in [*(one for one in model.graph.inputs if one in dynamic)] or sorted(dynamic)[:1]:
         advice = "NNAPI and most NPUs compile for fixed sizes: state shape_buckets, or convert with fixed ones"
         yield Remark("dynamic-size", Weight.WARNING, tensor_at(model, number), advice)
+
+
+def external_data(model: ModelFile) -> Iterator[Remark]:
+    """Weights in other files: a variant is one file, and phones would get it without them."""
+    for name in model.about.external_files:
+        yield Remark("external-data", Weight.ERROR, name, "phones get one file a variant: save the weights into it")
 
 
 def transformer_like(model: ModelFile) -> Iterator[Remark]:
