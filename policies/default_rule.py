@@ -80,6 +80,8 @@ def place(
 def _place(arm: Arm, model: ModelSpec, coverage: ArmCoverage, thresholds: Thresholds) -> Placed:
     if arm.delegate is Delegate.CPU:
         return Placed(arm, CPU, "the CPU always works")
+    if arm.accelerator is not None and arm.accelerator.no_faster_than_cpu:
+        return Placed(arm, NOT_USED, "the probe measured it to be no faster than NNAPI's own CPU")
     if arm.delegate is Delegate.GPU or (arm.accelerator is not None and arm.accelerator.kind == "gpu"):
         return Placed(arm, GPU, "a GPU catches an accelerator; the median phone's GPU is no faster than its CPU")
     if coverage.share is None:

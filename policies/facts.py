@@ -73,6 +73,7 @@ def _accelerator(one: Accelerator, index: int) -> Facts:
         "int8": one.int8,
         "fp16": one.fp16,
         "probe_status": one.probe_status,
+        "no_faster_than_cpu": one.reference.no_faster_than_cpu if one.reference and not one.is_cpu else None,
     }
 
 

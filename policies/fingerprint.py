@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from policies import catalog
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
 from policies.population import Population, population_of
+from policies.reference_run import ReferenceRun
 from policies.report import CapabilityReport, Client, NnapiDevice
 from policies.vocabulary import Delegate, feature_level
 
@@ -34,7 +35,10 @@ class _Fact(BaseModel):
 
 
 class Accelerator(_Fact):
-    """An NNAPI driver. `supports` is measured per operation and operand type; None where it was not asked."""
+    """An NNAPI driver. `supports` is measured per operation and operand type; None where it was not asked.
+
+    `reference` is what the probe's reference graph took on it: a measurement, not one of the facts of a class.
+    """
 
     name: str
     raw_name: str
@@ -45,6 +49,12 @@ class Accelerator(_Fact):
     fp16: bool | None = None
     supports: Mapping[str, tuple[str, ...]] | None = None
     probe_status: str | None = None
+    reference: ReferenceRun | None = None
+
+    @property
+    def no_faster_than_cpu(self) -> bool:
+        """Whether it was measured to need what NNAPI's own CPU needs: it only pretends to accelerate."""
+        return not self.is_cpu and self.reference is not None and self.reference.no_faster_than_cpu is True
 
     @property
     def is_cpu(self) -> bool:
@@ -141,7 +151,9 @@ _CLASS_FACTS: Final = {
     "accelerators", "gpu", "runtimes", "shared_buffers", "population",
 }  # fmt: skip
 # What the catalogue says of a driver may be corrected without renaming every class; an alias is the same driver.
-_NOT_CLASS_FACTS: Final = {"accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status"}}}
+_NOT_CLASS_FACTS: Final = {
+    "accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status", "reference"}}
+}
 
 
 def fingerprint(report: CapabilityReport) -> Fingerprint:
@@ -176,7 +188,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         hints=_hints(soc_entry),
     )
     contradictions = list(_contradictions(facts))
-    anomalies += [*contradictions, *_switched_off(facts, soc_entry), *_not_nameable(facts)]
+    anomalies += [*contradictions, *_switched_off(facts, soc_entry), *_not_nameable(facts), *_pretending(facts)]
     anomalies.sort(key=lambda anomaly: (anomaly.code, anomaly.detail))
     device_class = _class_of(facts, contradictions)
     return facts.model_copy(update={"device_class": device_class, "anomalies": tuple(anomalies)})
@@ -263,6 +275,7 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
         fp16=fp16,
         supports=supports if device.supports is not None else None,
         probe_status=device.probe.status if device.probe else None,
+        reference=device.probe.run if device.probe else None,
     )
 
 
@@ -335,3 +348,9 @@ def _not_nameable(facts: Fingerprint) -> Iterator[Anomaly]:
     if left and not facts.names_accelerators:
         detail = f"the app's runtime leaves it to NNAPI which of {', '.join(left)} or the CPU runs a model"
         yield Anomaly(code="accelerator-not-nameable", detail=detail)
+
+
+def _pretending(facts: Fingerprint) -> Iterator[Anomaly]:
+    for one in facts.accelerators:
+        if one.no_faster_than_cpu:
+            yield Anomaly(code="no-faster-than-cpu", detail=f"{one.name}: the probe's graph takes {one.reference}")

@@ -52,8 +52,8 @@ def fingerprint_changes(before: Fingerprint, after: Fingerprint) -> FingerprintC
     )
 
 
-_NOT_COMPARED: Final = {"device_class", "hints"}
-"""What follows from the other facts."""
+_NOT_COMPARED: Final = {"device_class": True, "hints": True, "accelerators": {"__all__": {"reference"}}}
+"""What follows from the other facts, and times that differ from one probing to the next."""
 
 
 def _facts(one: Fingerprint) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from policies import strict_json
 from policies.errors import DigestMismatch, UnitIdentifier
+from policies.reference_run import ReferenceRun
 from policies.validation import validated
 
 MAX_BYTES: Final = 256 * 1024
@@ -50,12 +51,17 @@ class Device(_Part):
     cpu: Cpu = Cpu()
 
 
-class NnapiProbe(_Part):
-    """A reference graph compiled and run on this very accelerator."""
+class NnapiProbe(ReferenceRun):
+    """A reference graph compiled and run on this very accelerator. `error` is the phase that NNAPI refused, with its code."""
 
     status: Name = "ok"
-    compile_ms: Annotated[float, Field(ge=0, le=3_600_000)] | None = None
-    execute_ms: Annotated[float, Field(ge=0, le=3_600_000)] | None = None
+    error: Text | None = None
+
+    @property
+    def run(self) -> ReferenceRun | None:
+        """The times of a graph that came out right; of one that did not they say nothing."""
+        run = ReferenceRun.model_validate(self.model_dump(include=set(ReferenceRun.model_fields)))
+        return run if self.status == "ok" and run != ReferenceRun() else None
 
 
 class NnapiDevice(_Part):

@@ -49,6 +49,7 @@ ACCELERATOR: Final = Record(
         "int8": YES_NO,
         "fp16": YES_NO,
         "probe_status": TEXT,
+        "no_faster_than_cpu": YES_NO,
     },
 )
 _GPU: Final = Record(

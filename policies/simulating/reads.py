@@ -51,7 +51,10 @@ class Reads:
         )
 
     def _driver(self, one: Accelerator) -> Hashable:
-        told = (one.name, one.kind, one.level, one.int8, one.fp16, one.probe_status, one.support_key)
+        told = (
+            *(one.name, one.kind, one.level, one.int8, one.fp16, one.probe_status, one.support_key),
+            one.no_faster_than_cpu,
+        )
         if self._named.keys() & _OF_DRIVERS:
             return (*told, one.raw_name, one.driver_version)
         return (*told, one.driver_version) if self._versions else told
