@@ -21,6 +21,7 @@ from probe.probe_builders import CAPTURES, BuiltProbe, accelerator, build_probe,
 from sqlalchemy import Engine
 from sqlmodel import Session
 
+from ml.findings import Finding
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
 from service.deciding.signing import SigningKeys
@@ -85,7 +86,7 @@ class Phones:
 
     def __init__(self, built_sdk: Path, probe: BuiltProbe, server: str, work: Path, keys: SigningKeys) -> None:
         self._plan = work / "script"
-        self._plan.write_text(script(accelerator()))
+        self.say(script(accelerator()))
         junit = f"{built_sdk}/nnfleet-client.jar:{built_sdk}/tests"
         libraries = without_other_vendors(probe.folder / "double", work)
         places: tuple[object, ...] = (probe.folder / "nnfleet-probe", CAPTURES / "pixel", libraries, work)
@@ -99,6 +100,10 @@ class Phones:
         ]
         trusted = [f"{key_id}={key.hex()}" for key_id, key in keys.trusted().items()]
         self._tail = [*(str(place) for place in places), *trusted]
+
+    def say(self, script: str) -> None:
+        """Tell the doubles what their libraries are to do from now on."""
+        self._plan.write_text(script)
 
     def run(self, count: int) -> dict[str, Any]:
         """Let so many phones probe, ask, run and report."""
@@ -147,7 +152,7 @@ def class_of(engine: Engine, said: dict[str, Any]) -> Fingerprint:
     return fingerprint(parse_report(body))
 
 
-def test_a_phantom_that_java_phones_met_is_found_denied_and_no_longer_tried(
+def test_a_phantom_that_java_phones_met_is_found_quarantined_and_no_longer_tried(
     phones: tuple[Phones, str], engine: Engine
 ) -> None:
     fleet, server = phones
@@ -161,11 +166,48 @@ def test_a_phantom_that_java_phones_met_is_found_denied_and_no_longer_tried(
     assert [a.name for a in seen.accelerators if not a.is_cpu] == ["google-edgetpu"]
 
     now = datetime.now(UTC)
-    names = {(finding.name, finding.target) for finding in look(engine, now, now - timedelta(hours=1))}
-    assert ("phantom-acceleration", "nnapi.google-edgetpu") in names
+    (found,) = [one for one in look(engine, now, now - timedelta(hours=1)) if one.name == "phantom-acceleration"]
+    assert found.quarantine == {"soc": "tensor-g4", "target": "nnapi.google-edgetpu"}
 
-    deny = {"id": "phantom", "arms": ["*.*.nnapi.google-edgetpu"], "reason": "as slow as the CPU"}
-    publish(server, exploration_bp=5_000, denies=[others, deny])
+    quarantine(server, found)
     second = fleet.run(count=5)
     assert class_of(engine, second).device_class == seen.device_class
     assert NPU not in second["arms"]
+    assert quarantined(server) == [f"quarantine.{found.name}"]
+
+
+def quarantine(server: str, finding: Finding) -> None:
+    """Put in force what the finding proposes, with its evidence: live at once, without a publish."""
+    narrowest = finding.quarantine
+    deny = {
+        "id": finding.name,
+        "arms": [f"{narrowest.get('precision', '*')}.*.{narrowest['target']}"],
+        "when": f'device.soc == "{narrowest["soc"]}"',
+        "reason": finding.detail,
+        "until": (datetime.now(UTC) + timedelta(days=30)).date().isoformat(),
+    }
+    held = {"app": "camera", "deny": deny, "evidence": [finding.detail], "owner": "silicon"}
+    answer = httpx.post(
+        f"{server}/v1/quarantines",
+        json={"quarantine": held, "note": "found by the fleet"},
+        headers={"Authorization": f"Bearer {TOKEN}"},
+        timeout=30,
+    )
+    assert answer.raise_for_status().json()["release"] is not None
+
+
+def quarantined(server: str) -> list[str]:
+    """The denies that are in force, as decisions name them."""
+    held = httpx.get(f"{server}/v1/quarantines", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
+    return [f"quarantine.{one['quarantine']['deny']['id']}" for one in held.raise_for_status().json()["quarantines"]]
+
+
+def test_a_phantom_that_the_probe_itself_measured_is_not_tried_at_all(
+    phones: tuple[Phones, str], engine: Engine
+) -> None:
+    fleet, server = phones
+    fleet.say(script(accelerator("execute_ms 20")) + "execute_ms 20\n")
+    publish(server)
+    told = fleet.run(count=3)
+    assert {anomaly.code for anomaly in class_of(engine, told).anomalies} == {"no-faster-than-cpu"}
+    assert NPU not in told["arms"]
