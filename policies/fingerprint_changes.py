@@ -52,7 +52,7 @@ def fingerprint_changes(before: Fingerprint, after: Fingerprint) -> FingerprintC
     )
 
 
-_NOT_COMPARED: Final = {"device_class": True, "hints": True, "accelerators": {"__all__": {"reference"}}}
+_NOT_COMPARED: Final[dict[str, Any]] = {"device_class": True, "hints": True, "accelerators": {"__all__": {"reference"}}}
 """What follows from the other facts, and times that differ from one probing to the next."""
 
 

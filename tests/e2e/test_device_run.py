@@ -19,6 +19,7 @@ from operating import TOKEN
 from sqlalchemy import Engine, text
 from typer.testing import CliRunner
 
+from ml.explore import Budget
 from nnfleet_client import bucket_of
 from policies.fingerprint import fingerprint
 from policies.report import parse_report
@@ -50,6 +51,7 @@ def server(
 ) -> Iterator[httpx.Client]:
     """The service with an operator in front of it; what commands on this machine read is its database."""
     monkeypatch.setenv("NNFLEET_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("NNFLEET_MANAGE_TOKEN", TOKEN)
     kept = replace(settings, artifacts=str(tmp_path / "kept"), console_open=True)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with (
@@ -59,14 +61,16 @@ def server(
         yield operator
 
 
-def publish(server: httpx.Client, family: Mapping[str, Path], **policy: Any) -> None:
-    """Upload the files, declare them, state the policy, publish."""
-    contents = {name: path.read_bytes() for name, path in family.items()}
-    for content in contents.values():
-        server.put(f"/v1/artifacts/{sha256(content).hexdigest()}", content=content).raise_for_status()
-    variants = [{"id": f"face-{name}", "sha256": sha256(content).hexdigest()} for name, content in contents.items()]
-    stated = {"task": "face-landmarks", "family": "face", "latency_target_ms": 30.0, "variants": variants}
-    server.put("/v1/models/camera/face", json={"app": "camera", "name": "face"} | stated).raise_for_status()
+def register(server: httpx.Client, family: Mapping[str, Path], *options: str) -> None:
+    """Upload the files and declare them as variants of one model."""
+    files = map(str, family.values())
+    stated = ["--task", "face-landmarks", "--latency-target-ms", "30", "--server", str(server.base_url)]
+    result = CliRunner().invoke(app, ["model", "add", "camera.face", *files, *stated, *options])
+    assert result.exit_code == 0, result.output
+
+
+def publish(server: httpx.Client, **policy: Any) -> None:
+    """State the policy and publish."""
     server.put("/v1/policies/camera", json={"schema": 1, "app": "camera"} | policy).raise_for_status()
     server.post("/v1/releases", json={"note": "real files"}).raise_for_status()
 
@@ -105,7 +109,8 @@ def report_of_this_machine(folder: Path) -> tuple[Path, str]:
 def test_three_variants_of_a_real_model_run_are_reported_and_learned_from(
     server: httpx.Client, engine: Engine, family: Mapping[str, Path], tmp_path: Path
 ) -> None:
-    publish(server, family, denies=[NO_GPU], rules=[ladders(*([arm] for arm in CPU_ARMS))])
+    register(server, family, "--golden")
+    publish(server, denies=[NO_GPU], rules=[ladders(*([arm] for arm in CPU_ARMS))])
     file, report_id = report_of_this_machine(tmp_path)
     server.put(f"/v1/reports/{report_id}", content=file.read_bytes()).raise_for_status()
     document = server.get(f"/v1/decisions/camera/{report_id}").raise_for_status().json()
@@ -118,23 +123,19 @@ def test_three_variants_of_a_real_model_run_are_reported_and_learned_from(
     for step in steps.values():
         assert (step["ending"], step["runs"], step["executed"]["by"]) == ("ran", 10, "TfLiteXNNPackDelegate")
         assert min(step["init"][name] for name in ("load_us", "compile_us", "first_run_us")) > 0
+        assert (step["golden"]["checks"], step["golden"]["passed"]) == (1, 1)
+    assert steps["fp32.tflite.cpu"]["golden"]["max_rel_error"] < steps["int8.tflite.cpu"]["golden"]["max_rel_error"]
     assert steps["fp32.tflite.cpu"]["executed"]["partitions"] == 1
     assert steps["int8-dynamic.tflite.cpu"]["executed"]["delegated_nodes"] > 0
 
     assert server.get(f"/console/classes/{fingerprint(parse_report(file.read_bytes())).device_class}").is_success
-    learn_and_publish(server, engine, family)
+    assert learn(engine, clock.now(), clock.now(), Budget()).rankings == 1
+    publish(server, denies=[NO_GPU])
     explained = CliRunner().invoke(
         app, ["decide", "--report", str(file), "--app", "camera", "--model", "face", "--explain"]
     )
     assert explained.exit_code == 0, explained.output
     assert "learned" in explained.output
-
-
-def learn_and_publish(server: httpx.Client, engine: Engine, family: Mapping[str, Path]) -> None:
-    from ml.explore import Budget
-
-    assert learn(engine, clock.now(), clock.now(), Budget()).rankings == 1
-    publish(server, family, denies=[NO_GPU])
 
 
 @pytest.fixture
@@ -150,7 +151,8 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_a_gpu_that_is_there_runs_and_one_that_went_away_falls_back_and_says_so(
     server: httpx.Client, engine: Engine, family: Mapping[str, Path], tmp_path: Path, gpu: pytest.MonkeyPatch
 ) -> None:
-    publish(server, family, rules=[ladders([GPU, "int8.tflite.cpu"])])
+    register(server, family)
+    publish(server, rules=[ladders([GPU, "int8.tflite.cpu"])])
     file, _ = report_of_this_machine(tmp_path)
     (there,) = device_run(server, tmp_path, "--report", str(file))
     (ran,) = there["steps"]
