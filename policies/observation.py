@@ -1,4 +1,8 @@
-"""Observation: one window of runs of one arm, as devices report it. Every number is bounded: what is stored cannot wrap."""
+"""Observation: one window of runs of one arm, as devices report it. Every number is bounded: what is stored cannot wrap.
+
+The parts of a record cannot refer back to it, so that the garbage collector need not look at them (`gc=False`): among the
+thousands of a batch it would find nothing, again and again.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +33,14 @@ Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class Requested(Struct, frozen=True):
+class Requested(Struct, frozen=True, gc=False):
     """What the decision asked for."""
 
     delegate: Text
     accelerator: Text | None = None
 
 
-class Executed(Struct, frozen=True):
+class Executed(Struct, frozen=True, gc=False):
     """Who executed, read back from the runtime: credit goes to the executor."""
 
     by: Text
@@ -45,7 +49,7 @@ class Executed(Struct, frozen=True):
     partitions: Small | None = None
 
 
-class Init(Struct, frozen=True):
+class Init(Struct, frozen=True, gc=False):
     """Start-up times in µs."""
 
     load_us: Micros | None = None
@@ -54,14 +58,14 @@ class Init(Struct, frozen=True):
     first_run_us: Micros | None = None
 
 
-class Histogram(Struct, frozen=True):
+class Histogram(Struct, frozen=True, gc=False):
     """Bucket i holds latencies in (γ^(i−1), γ^i] µs; keys are bucket numbers, in JSON as text."""
 
     gamma: float
     counts: Annotated[dict[Annotated[int, Meta(ge=0, le=9_999)], Count], Meta(max_length=2_000)]
 
 
-class Latency(Struct, frozen=True):
+class Latency(Struct, frozen=True, gc=False):
     """Latencies of successful runs, in µs."""
 
     min: int
@@ -70,7 +74,7 @@ class Latency(Struct, frozen=True):
     histogram: Histogram
 
 
-class Runs(Struct, frozen=True):
+class Runs(Struct, frozen=True, gc=False):
     """Runs of the window: `count` succeeded; errors by code, timeouts and fallbacks beside them."""
 
     count: Count
@@ -80,7 +84,7 @@ class Runs(Struct, frozen=True):
     latency_us: Latency | None = None
 
 
-class Condition(Struct, frozen=True):
+class Condition(Struct, frozen=True, gc=False):
     """State of the phone at one end of the window; absent is not zero."""
 
     thermal_status: Annotated[int, Meta(ge=0, le=6)] | None = None
@@ -92,14 +96,14 @@ class Condition(Struct, frozen=True):
     battery_saver: bool | None = None
 
 
-class Conditions(Struct, frozen=True):
+class Conditions(Struct, frozen=True, gc=False):
     """Both ends of the window."""
 
     before: Condition | None = None
     after: Condition | None = None
 
 
-class Golden(Struct, frozen=True):
+class Golden(Struct, frozen=True, gc=False):
     """Outputs against the reference on a fixed input."""
 
     checks: Count
@@ -107,7 +111,7 @@ class Golden(Struct, frozen=True):
     max_rel_error: Annotated[float, Meta(ge=0, le=1e12)] | None = None
 
 
-class Observation(Struct, frozen=True):
+class Observation(Struct, frozen=True, gc=False):
     """One record. `kind` "attempt" marks a start; the window that follows carries its id in `attempt_id`."""
 
     record_id: UUID

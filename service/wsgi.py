@@ -6,7 +6,8 @@ Loaded by the worker, never preloaded by the master: neither threads nor databas
 from __future__ import annotations
 
 import atexit
-from typing import TYPE_CHECKING
+import gc
+from typing import TYPE_CHECKING, Final
 
 from service import logs
 from service.app import create_app
@@ -20,6 +21,9 @@ from service.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
+
+GC_OBJECTS: Final = 20_000
+"""New objects between two looks of the garbage collector: more than a batch of telemetry holds at once."""
 
 
 class LookupFollower:
@@ -59,7 +63,15 @@ def make_application() -> WSGIApplication:
     follower.start_from_copy()
     watcher = ReleaseWatcher(shared.engine, settings, follower)
     watcher.start()
+    _spare_the_collector()
     # A thread that the interpreter stops in the middle of libpq takes the whole worker with it (SIGABRT).
     atexit.register(watcher.stop)
     # The fast lane asks nobody who they are: where devices need keys, every request goes through the door.
     return flask.wsgi_app if settings.require_keys else FastLane(shared.lookup, flask)
+
+
+def _spare_the_collector() -> None:
+    """What a worker starts with lives as long as it does: never looked at again. A quarter of the CPU of telemetry."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_OBJECTS)

@@ -293,7 +293,7 @@ def demo(
     from service.cli.demo import command
 
     if scenario is Scenario.BAD_RELEASE:
-        raise typer.Exit(0 if command.bad_release(seed=seed, as_json=as_json, data=data) else 1)
+        raise typer.Exit(0 if command.bad_release(seed=seed, as_json=as_json, serve=serve, data=data) else 1)
     passed = command.demo(
         devices=devices, rounds=rounds, seed=seed, quick=quick, as_json=as_json, serve=serve, data=data, report=report
     )

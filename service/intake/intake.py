@@ -129,11 +129,12 @@ class Intake:
         self, session: Session, known: list[tuple[Record, str, bool]], received_at: datetime
     ) -> list[dict[str, Any]]:
         newest = self._newest_among(session, known)
-        expected = self._cohorts.expected(session, {_cell(device_class, r.observation) for r, device_class, _ in known})
+        cells = [_cell(device_class, record.observation) for record, device_class, _ in known]
+        expected = self._cohorts.expected(session, set(cells))
         taught: Counter[Cell] = Counter()
         rows = []
-        for record, device_class, learnable in known:
-            seen, cell = record.observation, _cell(device_class, record.observation)
+        for (record, device_class, learnable), cell in zip(known, cells, strict=True):
+            seen = record.observation
             measured, reason = None, screen(seen, learnable=learnable, newest_release=newest)
             if reason is None and (measured := timing(seen)) is not None:
                 reason = cohort_reason(measured.p50_us, expected[cell], checked=_passed(seen))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any, Final
 
@@ -15,8 +14,7 @@ from service.store import binary
 from service.store.partitions import day_of
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, gc=False):
     """A record that could be read: its place in the batch, its id's sixteen bytes, its own bytes and their digest."""
 
     index: int
@@ -26,8 +24,7 @@ class Record:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True, gc=False):
     """Latencies of a window as they are stored."""
 
     p50_us: float

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Final
 
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -33,7 +34,12 @@ def jsonb(encoded: bytes) -> bytes:
 
 def int4_array(values: Sequence[int]) -> bytes:
     """Integers of 32 bits: one dimension, no nulls, counted from one. Raises struct.error for a larger one."""
-    fields = [1, 0, _INT4_OID, len(values), 1]
-    for value in values:
-        fields += (4, value)
-    return struct.pack(f">{len(fields)}i", *fields)
+    pairs = [4] * (2 * len(values))
+    pairs[1::2] = values
+    return _array_of(len(values)).pack(1, 0, _INT4_OID, len(values), 1, *pairs)
+
+
+@lru_cache(maxsize=1024)
+def _array_of(length: int) -> struct.Struct:
+    """Five numbers about an array of so many integers, then each with its size before it."""
+    return struct.Struct(f">{5 + 2 * length}i")

@@ -12,6 +12,7 @@ from sqlmodel import Session
 from service.store import tables
 
 _TALLY: Final = tables.metadata.tables["telemetry_tally"]
+_ADD: Final = insert(_TALLY)
 # Rows are only ever added by batches, so that batches never wait for each other; folding takes away what it has added up.
 _FOLD: Final = text(
     """
@@ -36,7 +37,7 @@ def add(session: Session, received_at: datetime, counted: Mapping[tuple[str, str
         for (verdict, reason), records in counted.items()
     ]
     if rows:
-        session.connection().execute(insert(_TALLY).values(rows))
+        session.connection().execute(_ADD, rows)
 
 
 def fold(session: Session) -> int:

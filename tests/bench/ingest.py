@@ -1,8 +1,9 @@
-"""What telemetry costs: `python -m tests.bench.ingest [--batches 40] [--rounds 5]`.
+"""What telemetry costs: `python -m tests.bench.ingest [--batches 40] [--rounds 5] [--records 1000000]`.
 
 Three ways of the same records into one PostgreSQL with its usual durability, in turn and several times: binary COPY into a
 table without an index, as psycopg does it; the service's store; and the service over HTTP (gzipped batches of 500 from
-four clients). Judged against the first: the machine is shared, ratios are what can be trusted.
+four clients). Judged against the first: the machine is shared, ratios are what can be trusted. Then a million records over
+HTTP, and what the server's memory does meanwhile.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from service.settings import Settings
 from service.store import schema, telemetry
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
-from tests.bench.goals import at_least
+from tests.bench.goals import at_least, at_most
 from tests.bench.load import Server, drive
 from tests.bench.stage import machine, reports, send
 
@@ -43,6 +44,11 @@ BATCH: Final = 500
 CLIENTS: Final = 4
 REPORTS: Final = 200
 WORKERS, THREADS = 2, 8
+CHUNK: Final = 20
+"""Batches between two looks at the memory."""
+SETTLED: Final = 0.1
+"""Part of the records after which memory is to stay as it is: by then all threads and connections have had their turn."""
+GOAL_GROWTH_MIB: Final = 8
 GOALS: Final = {"store": 0.85, "http": 0.5, "http per CPU": 0.3}
 RAW: Final = "raw_observation"
 TYPES: Final = """
@@ -146,10 +152,7 @@ class Bench:
 
     def round(self, batches: int, rates: dict[str, Rates]) -> None:
         """Fresh records, each stored in all three ways, into empty tables."""
-        made = [
-            [window(number, self.report_ids[number % REPORTS]) for number in range(start, start + BATCH)]
-            for start in range(0, batches * BATCH, BATCH)
-        ]
+        made = self._made(batches)
         rows, requests = [rows_of(batch) for batch in made], [request(batch) for batch in made]
         ways: dict[str, Callable[[], None]] = {
             "store": lambda: self._store(rows),
@@ -161,16 +164,34 @@ class Bench:
             if name == "raw COPY":
                 self._count(batches * BATCH)
                 plain = self._plain(batches)
-            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                connection.execute(text(f"TRUNCATE observation, {RAW}"))
-                connection.execute(text("CHECKPOINT"))
+            self._empty()
             cpu_s, started_s = self._cpu_s(own=name != "http"), time.perf_counter()
             way()
             taken_s = time.perf_counter() - started_s
             rates[name].a_second.append(batches * BATCH / taken_s)
             rates[name].a_cpu_second.append(batches * BATCH / (self._cpu_s(own=name != "http") - cpu_s))
 
-    def memory_mib(self) -> float:
+    def steady(self, records: int) -> list[float]:
+        """Send so many fresh records over HTTP; returns the memory after each chunk."""
+        memory_mib = []
+        for _ in range(0, records, CHUNK * BATCH):
+            self._empty()
+            drive(self.server, [request(batch) for batch in self._made(CHUNK)], CHUNK, CLIENTS, 200)
+            memory_mib.append(self._memory_mib())
+        return memory_mib
+
+    def _made(self, batches: int) -> list[list[bytes]]:
+        return [
+            [window(number, self.report_ids[number % REPORTS]) for number in range(start, start + BATCH)]
+            for start in range(0, batches * BATCH, BATCH)
+        ]
+
+    def _empty(self) -> None:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(f"TRUNCATE observation, {RAW}"))
+            connection.execute(text("CHECKPOINT"))
+
+    def _memory_mib(self) -> float:
         """Resident memory of the server's processes."""
         return sum(process.memory_info().rss for process in self.workers) / 2**20
 
@@ -208,17 +229,16 @@ class Bench:
         return float(sum(t.user + t.system for t in seen) + ended.children_user + ended.children_system)
 
 
-def measure(say: Callable[[str], None], batches: int, rounds: int) -> None:
+def measure(say: Callable[[str], None], batches: int, rounds: int, records: int) -> None:
     """Run the benchmark and `say` its figures."""
     rates = {name: Rates() for name in ("raw COPY", "store", "http")}
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="nnfleet-bench-", ignore_cleanup_errors=True)
         bench = Bench.set_up(stack, Path(stack.enter_context(temporary)))
         bench.round(4, {name: Rates() for name in rates})  # until everything is loaded and connected
-        before_mib = bench.memory_mib()
         for _ in range(rounds):
             bench.round(batches, rates)
-        after_mib = bench.memory_mib()
+        memory_mib = bench.steady(records)
     for name, found in rates.items():
         say(
             f"{name}: {statistics.median(found.a_second):,.0f} records/s ({min(found.a_second):,.0f}–"
@@ -231,8 +251,11 @@ def measure(say: Callable[[str], None], batches: int, rounds: int) -> None:
     }
     for name, ratio in ratios.items():
         say(f"{name} ÷ raw COPY: {ratio:.2f} × ({at_least(ratio, GOALS[name], '×')})")
+    settled = memory_mib[int(len(memory_mib) * SETTLED)]
+    growth = memory_mib[-1] - settled
     say(
-        f"memory of the server: {before_mib:,.0f} MiB before, {after_mib:,.0f} MiB after {rounds * batches * BATCH:,} records"
+        f"memory of the server over {records:,} records: {settled:,.0f} MiB after a tenth, {max(memory_mib):,.0f} at most, "
+        f"{growth:+.1f} MiB at the end ({at_most(growth, GOAL_GROWTH_MIB, 'MiB')})"
     )
 
 
@@ -241,9 +264,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What telemetry costs, against raw binary COPY.")
     parser.add_argument("--batches", type=int, default=40, help="batches of 500 a round, as many for each client")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each way, in turn")
+    parser.add_argument("--records", type=int, default=1_000_000, help="records that the memory is watched over")
     options = parser.parse_args()
     print(f"gunicorn gthread {WORKERS} × {THREADS}, {CLIENTS} clients; {machine()}")
-    measure(print, max(1, options.batches // CLIENTS) * CLIENTS, options.rounds)
+    measure(print, max(1, options.batches // CLIENTS) * CLIENTS, options.rounds, options.records)
 
 
 if __name__ == "__main__":

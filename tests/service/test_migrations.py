@@ -1,4 +1,4 @@
-"""Migrations: up, down to nothing and up again, and never apart from the tables."""
+"""Migrations: up, down to nothing and up again, with data in them, and never apart from the tables."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from builders import make_report, uuid7
-from sqlalchemy import Engine, inspect, text
+from alembic.script import ScriptDirectory
+from builders import make_fingerprint, make_report, uuid7
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
@@ -160,3 +164,84 @@ def test_facts_and_tallies_of_stored_classes_are_those_that_reports_would_have_m
     schema.downgrade(empty, "0007_set_aside")
     schema.upgrade(empty)
     assert stored() == made
+
+
+LIKE: dict[type[Any], Any] = {
+    sa.Boolean: True,
+    sa.Integer: 1,
+    sa.Float: 1.0,
+    sa.Numeric: 1,
+    sa.String: "it",
+    sa.LargeBinary: b"it",
+    sa.Date: date(2026, 5, 1),
+    sa.DateTime: datetime(2026, 5, 1, 12, tzinfo=UTC),
+    sa.Uuid: uuid7(date(2026, 5, 1)),
+    JSONB: make_fingerprint().model_dump(mode="json"),
+}
+"""A value of every type that columns have. The JSON is a fingerprint: a migration reads those, and no other."""
+FIRST_OF_ALL = "0004_revisions"
+"""Earlier ones turn what they find into something else, and have tests of their own above."""
+
+
+def _revisions() -> list[str]:
+    config = Config()
+    config.set_main_option("script_location", str(schema.MIGRATIONS))
+    names = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()][::-1]
+    return names[names.index(FIRST_OF_ALL) :]
+
+
+def _tables(connection: Connection) -> list[sa.Table]:
+    """All there are, the referenced before those that refer."""
+    found = sa.MetaData()
+    found.reflect(connection, only=lambda name, _: name != "alembic_version" and schema.ours(name, "table"))
+    return found.sorted_tables
+
+
+def _like(kind: Any) -> Any:
+    if isinstance(kind, sa.ARRAY):
+        return [_like(kind.item_type)]
+    return next(value for known, value in LIKE.items() if isinstance(kind, known))
+
+
+def _fill(connection: Connection) -> None:
+    """A row in every table that has none; references hold, as all text is the same and all numbers are."""
+    for table in _tables(connection):
+        if not connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one():
+            stated = {column.name: _like(column.type) for column in table.columns if column.computed is None}
+            connection.execute(table.insert().values(stated))
+
+
+def _held(connection: Connection) -> dict[str, list[dict[str, Any]]]:
+    return {
+        table.name: [dict(row) for row in connection.execute(sa.select(table)).mappings()]
+        for table in _tables(connection)
+    }
+
+
+def _shared(rows: dict[str, list[dict[str, Any]]], other: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """What stands in tables and columns that both have."""
+    return {
+        name: [{column: value for column, value in row.items() if column in other[name][0]} for row in found]
+        for name, found in rows.items()
+        if other.get(name)
+    }
+
+
+def test_every_migration_keeps_what_it_finds_both_ways(empty: Engine) -> None:
+    older, *newer = _revisions()
+    schema.upgrade(empty, older)
+    for revision in newer:
+        with empty.begin() as connection:
+            _fill(connection)
+            before = _held(connection)
+        schema.upgrade(empty, revision)
+        with empty.begin() as connection:
+            above = _held(connection)
+            assert _shared(above, before) == _shared(before, above), revision
+            _fill(connection)
+        schema.downgrade(empty, older)
+        with empty.connect() as connection:
+            assert _held(connection) == before, revision
+        schema.upgrade(empty, revision)
+        older = revision
+    assert older == schema.newest_revision()

@@ -39,6 +39,7 @@ DEVICES, ROUNDS = 2_000, 4
 QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10
 ADMIN = "admin"
 """Who signs in to a demo that stays up."""
+SERVED_PORT = 8080
 STAGED_DEVICES = 1_000
 """Phones that those of a bad release are taken from."""
 
@@ -53,11 +54,10 @@ def demo(
     fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
     started = clock.now()
     token = secrets.token_urlsafe(24)
-    port = 8080 if serve else 0
     with (
         _installation(data, token) as settings,
         _engine(settings) as engine,
-        running_server(settings, port=port) as server,
+        running_server(settings, port=_port(serve)) as server,
     ):
         console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones against {server}, seed {seed}")
         keys = _keys(settings)
@@ -71,26 +71,43 @@ def demo(
         write_report(report, played.verdict, played.findings, setup)
         _tell(console, played, report, as_json)
         if serve:
-            password = _admin(engine)
-            console.print(f"The server stays up: console {server}/console/ · Ctrl-C ends it.")
-            console.print(f"Sign in as [bold]{ADMIN}[/bold] with the password {password} · token of the API {token}")
-            wait_for_interrupt()
+            _stay_up(console, engine, server, token)
     return played.verdict.passed
 
 
-def bad_release(*, seed: int, as_json: bool, data: Path | None) -> bool:
+def bad_release(*, seed: int, as_json: bool, serve: bool, data: Path | None) -> bool:
     """Play a bad release; True where the guard stopped it on the first or second step and undid it."""
     console = Console(stderr=as_json)
     fleet, bad_soc = few_socs(build_fleet(devices=STAGED_DEVICES, seed=seed, models=QUICK_MODELS))
     token = secrets.token_urlsafe(24)
-    with _installation(data, token) as settings, _engine(settings) as engine, running_server(settings) as server:
+    with (
+        _installation(data, token) as settings,
+        _engine(settings) as engine,
+        running_server(settings, port=_port(serve)) as server,
+    ):
         console.print(f"[bold]nnfleet demo[/bold]: {len(fleet.phones)} phones of {SOCS} SoCs, seed {seed}")
         scene = Scene(server, token, engine, fleet, rounds=0, seed=seed, trusted_keys=_keys(settings))
         outcome = play_bad_release(scene, bad_soc, console.print, lambda look: print_look(console, look))
-    print_outcome(console, outcome)
-    if as_json:
-        typer.echo(json.dumps(outcome.to_json()))
+        print_outcome(console, outcome)
+        if as_json:
+            typer.echo(json.dumps(outcome.to_json()))
+        if serve:
+            _stay_up(console, engine, server, token)
     return outcome.passed
+
+
+def _port(serve: bool) -> int:
+    """The port that people expect, or a free one where nobody is to come."""
+    return SERVED_PORT if serve else 0
+
+
+def _stay_up(console: Console, engine: Engine, server: str, token: str) -> None:
+    """Tell how to look at what the demo left, and return when somebody ends it."""
+    password = _admin(engine)
+    console.print(f"The server stays up: console {server}/console/ · Ctrl-C ends it.")
+    told = f"Sign in as [bold]{ADMIN}[/bold] with the password {password} · token of the API {token}"
+    console.print(told, soft_wrap=True)
+    wait_for_interrupt()
 
 
 def _tell(console: Console, played: Play, report: Path, as_json: bool) -> None:
