@@ -42,10 +42,12 @@ bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.rollup
 	$(BIN)/python -m tests.bench.rules
 	$(BIN)/python -m tests.bench.console
+	$(BIN)/python -m tests.bench.model_file
 
 soak: setup ## What takes longer than a test may: evaluation on all data, several seeds
 	$(BIN)/nnfleet evaluate --data ml/datasets/aihub.parquet --protocol all --seeds 3
 	PYTHONPATH=tests $(BIN)/python -m faults.soak --kills 100
+	PYTHONPATH=tests $(BIN)/python -m faults.hostile_files --files 20000
 
 probe: ## Build the native probe for this machine (needs cmake and a C++ compiler)
 	cd client_sdk/probe && cmake --preset host && cmake --build --preset host --parallel

@@ -72,6 +72,16 @@ def _renew(engine: Engine, _settings: Settings, now: datetime) -> Steps:
     return {"release": renewed} if renewed else {}
 
 
+def _prune(engine: Engine, settings: Settings, now: datetime) -> Steps:
+    from service.artifacts.store import open_store
+    from service.jobs.prune import prune
+
+    if settings.artifacts is None:
+        yield 1.0, "no place for files is named"
+        return {}
+    return (yield from prune(engine, open_store(settings.artifacts), now))
+
+
 def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
     from service.jobs.lake import export
 
@@ -88,6 +98,7 @@ JOBS: Final = (
     Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),
     Job("renew", "*/10 * * * *", "publish the live release again before its decisions expire", _renew),
     Job("retention", "10 * * * *", "make partitions ahead, drop old ones", _retention),
+    Job("prune", "50 2 * * *", "let files go that no revision names", _prune),
     Job("export", "20 1 * * *", "days that are over into the lake", _export),
 )
 BY_NAME: Final = {job.name: job for job in JOBS}

@@ -54,6 +54,11 @@ def these(session: Session, digests: Collection[str]) -> dict[str, ArtifactRow]:
     return {row.sha256: row for row in session.exec(found)}
 
 
+def known(session: Session, digests: Collection[str]) -> set[str]:
+    """Those of these files that something is known of."""
+    return set(session.exec(select(ArtifactRow.sha256).where(col(ArtifactRow.sha256).in_(digests))))
+
+
 def newest(session: Session, limit: int) -> list[ArtifactRow]:
     """The files uploaded last."""
     found = select(ArtifactRow).options(defer(col(ArtifactRow.graph)))  # type: ignore[arg-type]
