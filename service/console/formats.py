@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
@@ -131,6 +131,11 @@ def words(code: str) -> str:
     return code.replace("-", " ").replace("_", " ")
 
 
+def pairs(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Names as a choice takes them: each its own text."""
+    return [(name, name) for name in names]
+
+
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "thousands": thousands,
     "share": share,
@@ -146,5 +151,6 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "stated": stated,
     "figure": figure,
     "words": words,
+    "pairs": pairs,
 }
 """Names in templates."""

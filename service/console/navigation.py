@@ -57,4 +57,12 @@ NAVIGATION: Final = (
             Place("audit", "Audit"),
         ),
     ),
+    Group(
+        "Installation",
+        (
+            Place("keys", "Keys", frozenset({"create_key"})),
+            Place("users", "Users", frozenset({"user", "create_user"})),
+            Place("settings", "Settings"),
+        ),
+    ),
 )

@@ -23,6 +23,7 @@ from service.console import (
     findings,
     fleet,
     jobs,
+    keys,
     login,
     model,
     models,
@@ -31,11 +32,12 @@ from service.console import (
     releases,
     revisions,
     rollouts,
+    settings,
     telemetry,
+    users,
     visitor,
 )
 from service.console.formats import FILTERS
-from service.console.navigation import NAVIGATION
 from service.console.paging import PREFIX, here
 from service.context import services
 
@@ -83,7 +85,11 @@ def _set_up_templates(state: BlueprintSetupState) -> None:
     environment = state.app.jinja_env
     environment.filters.update(FILTERS)
     environment.globals.update(
-        here=here, navigation=NAVIGATION, visitor=visitor.visitor, may=visitor.may, provider=provider.offered
+        here=here,
+        navigation=visitor.navigation,
+        visitor=visitor.visitor,
+        may=visitor.may,
+        provider=provider.offered,
     )
     environment.undefined = StrictUndefined  # a misspelt name is an error, not an empty cell
 
@@ -159,5 +165,16 @@ blueprint.add_url_rule("/login/provider/back", "provider_back", provider.back)
 blueprint.add_url_rule("/account", "account", account.page)
 blueprint.add_url_rule("/account/password", "change_password", account.change_password, methods=["POST"])
 blueprint.add_url_rule("/account/sessions/end", "end_own_sessions", account.end_sessions, methods=["POST"])
+blueprint.add_url_rule("/keys", "keys", keys.list_page)
+blueprint.add_url_rule("/keys", "create_key", keys.create, methods=["POST"])
+blueprint.add_url_rule("/keys/revoke", "revoke_key", keys.revoke, methods=["POST"])
+blueprint.add_url_rule("/users", "users", users.list_page)
+blueprint.add_url_rule("/users", "create_user", users.create, methods=["POST"])
+blueprint.add_url_rule("/users/<name>", "user", users.user_page)
+blueprint.add_url_rule("/users/<name>/role", "set_role", users.set_role, methods=["POST"])
+blueprint.add_url_rule("/users/<name>/disable", "disable_user", users.disable, methods=["POST"])
+blueprint.add_url_rule("/users/<name>/enable", "enable_user", users.enable, methods=["POST"])
+blueprint.add_url_rule("/users/<name>/sessions/end", "end_sessions", users.end_sessions, methods=["POST"])
+blueprint.add_url_rule("/settings", "settings", settings.page)
 blueprint.add_url_rule("/logout", "log_out", login.log_out, methods=["POST"])
 blueprint.add_url_rule("/<path:missing>", "missing", _no_page)

@@ -14,6 +14,7 @@ from flask_wtf import CSRFProtect
 from policies.errors import NotAllowed
 from service import clock
 from service.api.problems import Unauthenticated
+from service.console.navigation import NAVIGATION, Group
 from service.console.paging import PREFIX
 from service.context import services
 from service.identity.access import ACCESS, Access
@@ -84,6 +85,20 @@ def may(endpoint: str) -> bool:
     """Whether the visitor may do what is behind an endpoint: what nobody may is not offered."""
     found, wanted = visitor(), ACCESS[endpoint].role
     return found is not None and wanted is not None and found.actor.role >= wanted
+
+
+def shown(endpoint: str) -> bool:
+    """Whether a page is offered to the visitor: what everybody reads, and what they may."""
+    return ACCESS[endpoint].reading or may(endpoint)
+
+
+def navigation() -> list[Group]:
+    """The links that are offered to the visitor."""
+    kept = [
+        Group(group.name, tuple(place for place in group.places if shown(f"console.{place.endpoint}")))
+        for group in NAVIGATION
+    ]
+    return [group for group in kept if group.places]
 
 
 def remember(response: Response, secret: str) -> None:

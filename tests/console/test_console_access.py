@@ -31,7 +31,8 @@ def routes() -> list[tuple[str, str, str]]:
     return found
 
 
-ROUTES = routes()
+ROUTES = sorted(routes(), key=lambda route: route[0] == "console.end_own_sessions")
+"""What ends the sessions of whoever asks comes last."""
 ACTS = [route for route in ROUTES if route[1] != "GET"]
 
 
