@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response, render_template, request
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
 from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
 
 from policies.errors import InvalidField, NotAllowed
 from service import clock

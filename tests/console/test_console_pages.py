@@ -164,7 +164,8 @@ def test_the_number_of_queries_does_not_grow_with_the_fleet(client: FlaskClient,
         for path in paths:
             with counted_queries(engine) as statements:
                 client.get(path)
-            counts.append(len(statements))
+            # Once a minute a session's last use is noted.
+            counts.append(len([s for s in statements if not s.startswith("UPDATE person_session")]))
         return counts
 
     queries()  # what a worker reads once and keeps

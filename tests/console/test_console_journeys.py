@@ -1,0 +1,108 @@
+"""What people come to the console for, from the first page to the end, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
+from console_builders import Stage
+from flask import Flask
+from playwright.sync_api import Browser, Page
+from signing_in import PASSWORD, add_person
+
+from service.identity.actor import Role
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    with served(app) as found:
+        yield found
+
+
+@pytest.fixture
+def stranger(browser: Browser, address: str) -> Iterator[Page]:
+    context = looking(browser, WIDE_LIGHT, address)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def ada(browser: Browser, app: Flask, stage: Stage, address: str) -> Iterator[Page]:
+    """An admin who is signed in."""
+    add_person(stage.engine, "ada", Role.ADMIN)
+    context = looking(browser, WIDE_LIGHT, address)
+    let_in(context, app, address, "ada")
+    yield context.new_page()
+    context.close()
+
+
+def test_a_person_signs_in_lands_where_they_wanted_to_be_and_signs_out(stranger: Page, stage: Stage) -> None:
+    add_person(stage.engine, "anna", Role.VIEWER, PASSWORD)
+    stranger.goto("/console/telemetry?days=30")
+    stranger.get_by_label("Name").fill("anna")
+    stranger.get_by_label("Password").fill("not this one")
+    stranger.get_by_role("button", name="Sign in").click()
+    assert "do not fit" in stranger.get_by_role("alert").inner_text()
+    stranger.get_by_label("Password").fill(PASSWORD)
+    stranger.get_by_role("button", name="Sign in").click()
+    assert stranger.url.endswith("/console/telemetry?days=30")
+    stranger.get_by_role("button", name="Sign out").click()
+    stranger.goto("/console/")
+    assert "/console/login" in stranger.url
+
+
+def test_from_the_fleet_to_a_class_to_why_it_gets_what_it_gets(ada: Page, stage: Stage) -> None:
+    stage.operate()
+    ada.goto("/console/")
+    ada.get_by_role("link", name="Classes").click()
+    ada.get_by_label("Search").fill("pixel 8")
+    ada.get_by_role("button", name="Apply").click()
+    ada.get_by_role("rowheader").get_by_role("link").first.click()
+    assert "Pixel 8" in ada.get_by_role("heading", level=1).inner_text()
+    ada.get_by_role("link", name="Explain a decision").click()
+    assert "/console/explain" in ada.url
+    ada.get_by_label("or device class").wait_for()
+
+
+def test_a_key_is_made_seen_once_and_revoked(ada: Page) -> None:
+    ada.goto("/console/keys")
+    ada.get_by_text("Make a key").click()
+    form = ada.get_by_role("form", name="Make a key")
+    form.get_by_label("Name").fill("ci")
+    form.get_by_label("telemetry").check()
+    form.get_by_role("button", name="Make the key").click()
+    assert ada.locator(".secret code").inner_text().startswith("nnf_")
+    ada.get_by_role("link", name="Keys").click()
+    assert ada.locator(".secret").count() == 0
+    ada.get_by_text("Revoke", exact=True).click()
+    ada.get_by_label("Type ci to confirm").fill("ci")
+    ada.get_by_role("button", name="Revoke the key").click()
+    assert "The key ci is revoked." in ada.get_by_role("status").inner_text()
+
+
+def test_who_did_what_is_found_in_the_audit_log(ada: Page, stage: Stage) -> None:
+    stage.operate()
+    ada.goto("/console/audit")
+    ada.get_by_label("Search").fill("rollout abort")
+    ada.get_by_role("button", name="Apply").click()
+    row = ada.get_by_role("row").nth(1)
+    assert "anna" in row.inner_text()
+    row.get_by_role("link", name="rollout:1").click()
+    assert ada.url.endswith("/console/rollouts/1")
+
+
+def test_why_a_record_was_set_aside_is_read_from_the_record(ada: Page, stage: Stage) -> None:
+    stage.operate()
+    ada.goto("/console/telemetry")
+    ada.get_by_role("link", name="negative latency").first.click()
+    assert "reason=negative-latency" in ada.url
+    assert "latency_us" in ada.content()
