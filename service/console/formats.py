@@ -110,6 +110,11 @@ def basis_points(weight_bp: int | None) -> str:
     return share(None if weight_bp is None else weight_bp / 10_000)
 
 
+def percent_of_bp(weight_bp: int) -> str:
+    """As a form takes it: 500 → "5"."""
+    return f"{weight_bp / 100:g}"
+
+
 def stated(value: Any) -> str:
     """A JSON value as people read it: texts as they are, parts on lines of their own, the end of what is long left out."""
     if value is None:
@@ -148,6 +153,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "day": day,
     "span": span,
     "basis_points": basis_points,
+    "percent_of_bp": percent_of_bp,
     "stated": stated,
     "figure": figure,
     "words": words,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from flask import flash, redirect, request, url_for
 from werkzeug.wrappers import Response
 
 from policies.errors import InvalidField
+
+MOST_NOTE: Final = 500
+"""Of what says why: as the API takes it."""
 
 
 def said(name: str, most: int) -> str:
@@ -16,6 +19,14 @@ def said(name: str, most: int) -> str:
     if len(text) > most:
         raise InvalidField(f"{name} has at most {most:,} characters", field=name, limit=most)
     return text
+
+
+def said_why() -> str:
+    """The note of the form that says why; raises InvalidField where there is none."""
+    note = said("note", MOST_NOTE)
+    if not note:
+        raise InvalidField("note: say why; nothing was done", field="note", limit=MOST_NOTE)
+    return note
 
 
 def check_word(word: str) -> None:

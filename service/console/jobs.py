@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 from flask import Response, render_template, request
+from flask.typing import ResponseReturnValue
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
 from service import clock
+from service.api.door import actor
+from service.console.forms import MOST_NOTE, done, said
 from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import stated
 from service.context import services
+from service.jobs.asking import ask_for
+from service.jobs.jobs import JOBS
 from service.store import job_runs
 from service.store.tables import metadata
 
@@ -31,7 +36,9 @@ def list_page() -> str | Response:
         found = listed(session, query, PAGE_SIZE)
         counted = select(_RUN.c.job, func.count()).group_by(_RUN.c.job).order_by(_RUN.c.job)
         jobs = session.connection().execute(counted).all()
-    return render_template("console/jobs.html", found=found, wanted=wanted, jobs=jobs, states=STATES, now=clock.now())
+    return render_template(
+        "console/jobs.html", found=found, wanted=wanted, jobs=jobs, states=STATES, now=clock.now(), known=JOBS
+    )
 
 
 def _query(job: str, state: str) -> Select[Any]:
@@ -49,3 +56,11 @@ def run_page(number: int) -> str:
     if row is None:
         raise NotFound(f"There is no run {number}. Old ones are dropped.")
     return render_template("console/job_run.html", row=row, now=clock.now(), most_lines=job_runs.MOST_LINES)
+
+
+def run_now() -> ResponseReturnValue:
+    """Put a job into the worker's queue."""
+    job = said("job", MOST_NOTE)
+    if ask_for(services().engine, services().settings, job, actor().name, clock.now()):
+        return done(f"{job} runs as soon as a worker is free.", "jobs", job=job)
+    return done(f"{job} waits for a worker already.", "jobs", job=job)

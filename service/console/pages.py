@@ -28,6 +28,7 @@ from service.console import (
     model,
     models,
     provider,
+    quarantines,
     recommendations,
     releases,
     revisions,
@@ -144,17 +145,29 @@ blueprint.add_url_rule("/models", "models", models.page)
 blueprint.add_url_rule("/models/<app>/<model>", "model", model.page)
 blueprint.add_url_rule("/findings", "findings", findings.list_page)
 blueprint.add_url_rule("/findings/<finding>", "finding", findings.finding_page)
+blueprint.add_url_rule("/quarantines", "quarantines", quarantines.list_page)
+blueprint.add_url_rule("/quarantines", "propose_quarantine", quarantines.propose, methods=["POST"])
+blueprint.add_url_rule("/quarantines/new", "new_quarantine", quarantines.new_page)
+blueprint.add_url_rule("/quarantines/new", "preview_quarantine", quarantines.preview, methods=["POST"])
+blueprint.add_url_rule("/quarantines/<quarantine>/end", "end_quarantine", quarantines.lift, methods=["POST"])
+blueprint.add_url_rule("/kill", "kill_switch", quarantines.kill_page)
+blueprint.add_url_rule("/kill", "kill", quarantines.switch_off, methods=["POST"])
 blueprint.add_url_rule("/recommendations", "recommendations", recommendations.list_page)
 blueprint.add_url_rule("/recommendations/<int:number>", "recommendation", recommendations.run_page)
 blueprint.add_url_rule("/revisions", "revisions", revisions.list_page)
 blueprint.add_url_rule("/revisions/<int:number>", "revision", revisions.revision_page)
 blueprint.add_url_rule("/rollouts", "rollouts", rollouts.list_page)
 blueprint.add_url_rule("/rollouts/<int:number>", "rollout", rollouts.rollout_page)
+blueprint.add_url_rule("/rollouts", "start_rollout", rollouts.begin, methods=["POST"])
+blueprint.add_url_rule("/rollouts/<int:number>/<act>", "steer_rollout", rollouts.take, methods=["POST"])
 blueprint.add_url_rule("/releases", "releases", releases.list_page)
 blueprint.add_url_rule("/releases/<int:number>", "release", releases.release_page)
+blueprint.add_url_rule("/releases", "publish", releases.publish_approved, methods=["POST"])
+blueprint.add_url_rule("/releases/<int:number>/roll-back", "roll_back", releases.go_back, methods=["POST"])
 blueprint.add_url_rule("/telemetry", "telemetry", telemetry.page)
 blueprint.add_url_rule("/jobs", "jobs", jobs.list_page)
 blueprint.add_url_rule("/jobs/<int:number>", "job_run", jobs.run_page)
+blueprint.add_url_rule("/jobs", "run_job", jobs.run_now, methods=["POST"])
 blueprint.add_url_rule("/audit", "audit", audit.page)
 blueprint.add_url_rule("/explain", "explain", explain.page)
 blueprint.add_url_rule("/explain", "explain_pasted", explain.pasted, methods=["POST"])

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Final
 
 from flask import Response, render_template, request
+from flask.typing import ResponseReturnValue
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
 
+from policies.difference import difference
 from policies.errors import UnknownRelease
+from service import clock
+from service.api.door import actor
+from service.console.forms import check_word, done, said_why
 from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import Window, stated_number
 from service.context import services
-from service.store import releases
-from service.store.tables import metadata
+from service.releasing.publishing import publish, roll_back
+from service.releasing.release_content import readable
+from service.store import releases, revisions
+from service.store.tables import ReleaseRow, metadata
 
 PAGE_SIZE: Final = 50
+MOST_UNDONE: Final = 50
+"""Changes that are shown before somebody goes back."""
 _RELEASE: Final = metadata.tables["release"]
 _CONTENT: Final = metadata.tables["release_content"]
 _REVISION: Final = metadata.tables["revision"]
@@ -29,7 +39,9 @@ def list_page() -> str | Response:
             return csv_file(session, query, "releases")
         found = listed(session, query, PAGE_SIZE)
         newest = releases.newest_number(session)
-    return render_template("console/releases.html", found=found, newest=newest, served=services().lookup.release)
+        waiting = revisions.approved(session)
+    served = services().lookup.release
+    return render_template("console/releases.html", found=found, newest=newest, served=served, waiting=waiting)
 
 
 def _history() -> Select[Any]:
@@ -50,6 +62,7 @@ def release_page(number: int) -> str:
         newest = releases.newest_number(session)
         made_of = Window.of(stated_number(request.args, "revisions"), PAGE_SIZE, len(row.revisions))
         carried = session.connection().execute(_carried(row.revisions[made_of.offset : made_of.last])).all()
+        undone = _undone(session, row, newest) if number != newest else []
     changed = Window.of(stated_number(request.args, "page"), PAGE_SIZE, len(row.diff))
     return render_template(
         "console/release.html",
@@ -59,7 +72,33 @@ def release_page(number: int) -> str:
         made_of=made_of,
         changes=row.diff[changed.offset : changed.last],
         changed=changed,
+        undone=undone,
+        most_undone=MOST_UNDONE,
     )
+
+
+def _undone(session: Session, earlier: ReleaseRow, newest: int | None) -> list[dict[str, Any]]:
+    """What going back to it would change of what is live. Quarantines of today stay, so they are left out."""
+    live = releases.release(session, newest) if newest is not None else None
+    if live is None:
+        return []
+    before, after = (
+        readable(releases.content(session, sha256), ()) for sha256 in (live.content_sha256, earlier.content_sha256)
+    )
+    return [change.to_json() for change in islice(difference(before, after), MOST_UNDONE + 1)]
+
+
+def publish_approved() -> ResponseReturnValue:
+    """Publish what is approved to everybody."""
+    number = publish(services().engine, said_why(), clock.now(), actor().name)
+    return done(f"Release {number} is live.", "release", number=number)
+
+
+def go_back(number: int) -> ResponseReturnValue:
+    """Publish the content of an earlier release again, under the next number."""
+    check_word(str(number))
+    released = roll_back(services().engine, number, said_why(), clock.now(), actor().name)
+    return done(f"Release {released} is live, and holds what release {number} held.", "release", number=released)
 
 
 def _carried(numbers: list[int]) -> Select[Any]:

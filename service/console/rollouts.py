@@ -6,14 +6,21 @@ from datetime import datetime
 from typing import Final
 
 from flask import render_template
+from flask.typing import ResponseReturnValue
 from sqlalchemy import Text, select
 from sqlmodel import Session
+from werkzeug.exceptions import NotFound
 
-from policies.rollouts.rollout import RolloutPlan
+from policies.errors import InvalidField
+from policies.rollouts.rollout import BY_PERSONS, TRANSITIONS, Act, RolloutPlan, State, parse_rollout_plan
+from service import clock
+from service.api.door import actor
 from service.console import rollout_lines
+from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import listed
 from service.context import services
-from service.store import rollouts
+from service.releasing.rollouts import start, steer
+from service.store import releases, revisions, rollouts
 from service.store.tables import metadata
 
 PAGE_SIZE: Final = 25
@@ -28,7 +35,57 @@ def list_page() -> str:
     query = select(*plain, steps, because).order_by(_ROLLOUT.c.number.desc())
     with Session(services().engine) as session:
         found = listed(session, query, PAGE_SIZE)
-    return render_template("console/rollouts.html", found=found, share_now_bp=rollout_lines.share_now_bp)
+        live = releases.newest(session)
+        waiting = revisions.approved(session)
+        active = rollouts.active(session)
+    return render_template(
+        "console/rollouts.html",
+        found=found,
+        share_now_bp=rollout_lines.share_now_bp,
+        live=live,
+        waiting=waiting,
+        active=active,
+        usual=RolloutPlan(),
+    )
+
+
+def begin() -> ResponseReturnValue:
+    """Begin to roll out what is approved, by the steps that the form states."""
+    note = said_why()
+    stated_steps = [_step(part) for part in said("steps", MOST_NOTE).split(",") if part.strip()]
+    minutes, windows = _number("min_minutes"), _number("min_windows")
+    steps = [{"share_bp": share_bp, "min_minutes": minutes, "min_windows": windows} for share_bp in stated_steps]
+    row = start(services().engine, parse_rollout_plan({"steps": steps}), note, actor().name, clock.now())
+    return done(f"Rollout {row.number} has begun, with release {row.step_release}.", "rollout", number=row.number)
+
+
+def _step(text: str) -> int:
+    """A share in percent as basis points."""
+    try:
+        return round(float(text.strip().removesuffix("%")) * 100)
+    except (ValueError, OverflowError):
+        raise InvalidField(f"steps: {text.strip()!r} is no share in percent", field="steps") from None
+
+
+def _number(name: str) -> float:
+    try:
+        return float(said(name, MOST_NOTE))
+    except ValueError:
+        raise InvalidField(f"{name}: a number", field=name) from None
+
+
+_DONE: Final = {Act.PAUSE: "is paused", Act.RESUME: "goes on", Act.ABORT: "is aborted: everybody has the control again"}
+
+
+def take(number: int, act: str) -> ResponseReturnValue:
+    """Pause, resume or abort a rollout."""
+    taken = next((known for known in BY_PERSONS if known == act), None)
+    if taken is None:
+        raise NotFound(f"Nobody can {act} a rollout.")
+    if taken is Act.ABORT:
+        check_word(str(number))
+    steer(services().engine, number, taken, said_why(), actor().name, clock.now())
+    return done(f"Rollout {number} {_DONE[taken]}.", "rollout", number=number)
 
 
 def rollout_page(number: int) -> str:
@@ -49,4 +106,5 @@ def rollout_page(number: int) -> str:
         judged_at=datetime.fromisoformat(row.judgement["at"]) if row.judgement else None,
         new=sorted(carried - kept),
         gone=sorted(kept - carried),
+        acts=[act for act in BY_PERSONS if (State(row.state), act) in TRANSITIONS],
     )

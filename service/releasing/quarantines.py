@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from policies.errors import InvalidField, UnknownRevision
-from policies.quarantine import Quarantine
+from policies.quarantine import Quarantine, parse_quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
 from service.identity.actor import GUARD, Actor
 from service.releasing.publishing import republish
@@ -42,10 +42,13 @@ class Kill:
 
 
 def put_in_force(
-    engine: Engine, held: Quarantine, note: str, actor: Actor, now: datetime
+    engine: Engine, held: Quarantine, note: str, actor: Actor, now: datetime, base: int | None = None
 ) -> tuple[RevisionRow, int | None]:
-    """Propose a quarantine. Where it is approved with that, it is live at once: (revision, release or None)."""
-    proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), note)
+    """Propose a quarantine. Where it is approved with that, it is live at once: (revision, release or None).
+
+    Raises BaseRequired and EditConflict where one of that name stands and `base` is not its number.
+    """
+    proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), note, base)
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
         row = propose(session, proposal, actor, now)
@@ -64,16 +67,7 @@ def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: dateti
     """Switch something off for everybody, at once and alone; raises InvalidField where the name is not repeated."""
     if not switched.name or confirm != switched.name:
         raise InvalidField(f"confirm: repeat the name of what is switched off, {switched.name!r}", field="confirm")
-    deny: dict[str, Any] = {
-        "id": f"kill-{now:%Y%m%d-%H%M%S-%f}",
-        "arms": [switched.arm or "*"],
-        "models": [switched.model] if switched.model else [],
-        "reason": switched.reason,
-        "until": (now + KILLED_FOR).date(),
-    }
-    held = Quarantine.model_validate(
-        {"app": switched.app, "deny": deny, "evidence": [switched.reason], "owner": actor.name}
-    )
+    held = quarantine_of(switched, actor, now)
     proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), f"kill switch: {switched.name}")
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
@@ -81,6 +75,19 @@ def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: dateti
         for step in (Step.SUBMIT, Step.APPROVE):
             row = advance(session, row, step, actor.name, now, WITHOUT_A_SECOND, alone=True)
         return row, _published(session, row, actor.name, now)
+
+
+def quarantine_of(switched: Kill, actor: Actor, now: datetime) -> Quarantine:
+    """What a kill switch puts in force; raises InvalidField."""
+    deny: dict[str, Any] = {
+        "id": f"kill-{now:%Y%m%d-%H%M%S-%f}",
+        "arms": [switched.arm or "*"],
+        "models": [switched.model] if switched.model else [],
+        "reason": switched.reason,
+        "until": (now + KILLED_FOR).date(),
+    }
+    stated = {"app": switched.app, "deny": deny, "evidence": [switched.reason], "owner": actor.name}
+    return parse_quarantine(stated)
 
 
 def end(engine: Engine, quarantine: str, note: str, actor: Actor, now: datetime) -> int | None:

@@ -72,6 +72,12 @@ def in_state(session: Session, kind: Kind, state: State) -> list[RevisionRow]:
     return list(session.exec(found.order_by(col(RevisionRow.number))))
 
 
+def approved(session: Session) -> list[RevisionRow]:
+    """What is approved and not live yet, by kind and number. Quarantines do not wait for a release."""
+    found = select(RevisionRow).where(RevisionRow.state == State.APPROVED, RevisionRow.kind != Kind.QUARANTINE)
+    return list(session.exec(found.order_by(RevisionRow.kind, col(RevisionRow.number))))
+
+
 def of_kind(session: Session, kind: Kind, numbers: Sequence[int]) -> list[RevisionRow]:
     """Those of these revisions that are of a kind."""
     found = select(RevisionRow).where(RevisionRow.kind == kind, col(RevisionRow.number).in_(numbers))

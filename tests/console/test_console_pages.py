@@ -14,7 +14,7 @@ from tests.queries import counted_queries
 
 PAGES = (
     "/console/", "/console/classes", "/console/models", "/console/findings", "/console/explain",
-    "/console/recommendations", "/console/revisions", "/console/rollouts", "/console/releases", "/console/telemetry",
+    "/console/recommendations", "/console/quarantines", "/console/revisions", "/console/rollouts", "/console/releases", "/console/telemetry",
     "/console/jobs", "/console/audit",
 )  # fmt: skip
 PARTS = (

@@ -1,0 +1,109 @@
+"""The form of a quarantine: from a finding, from what was sent, and to the JSON that a quarantine is parsed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from policies.errors import InvalidField
+from service.console.forms import said
+from service.releasing.suspects import suspects
+from service.store.tables import FindingRow
+
+MOST_WORDS: Final = 500
+MOST_TEXT: Final = 8_000
+MOST_EVIDENCE_ROWS: Final = 12
+LISTS: Final = (
+    "arms",
+    "models",
+    "socs",
+    "phones",
+    "gpus",
+    "accelerators",
+    "driver_versions",
+    "device_classes",
+    "evidence",
+)
+"""Fields that hold one entry a line, or several between commas."""
+_COHORT: Final = {
+    "socs": "socs", "phones": "models", "gpus": "gpus", "accelerators": "accelerators",
+    "driver_versions": "driver_versions", "device_classes": "device_classes",
+}  # fmt: skip
+"""Field → what a cohort calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the fields hold, as text."""
+
+    id: str = ""
+    app: str = ""
+    arms: str = ""
+    models: str = ""
+    socs: str = ""
+    phones: str = ""
+    gpus: str = ""
+    accelerators: str = ""
+    driver_versions: str = ""
+    device_classes: str = ""
+    when: str = ""
+    reason: str = ""
+    evidence: str = ""
+    until: str = ""
+    owner: str = ""
+    note: str = ""
+    finding: str = ""
+    base: str = ""
+
+    @property
+    def base_number(self) -> int | None:
+        """The revision that was read when the form was made; None where there was none."""
+        return int(self.base) if self.base.isascii() and self.base.isdecimal() and len(self.base) < 10 else None
+
+    def quarantine(self) -> dict[str, Any]:
+        """The quarantine in JSON values; what is empty is left out."""
+        cohort = {name: _entries(getattr(self, field)) for field, name in _COHORT.items()}
+        deny = {
+            "id": self.id, "arms": _entries(self.arms), "models": _entries(self.models), "reason": self.reason,
+            "cohort": {name: entries for name, entries in cohort.items() if entries},
+            "when": self.when or None, "until": self.until or None,
+        }  # fmt: skip
+        evidence = [line.strip() for line in self.evidence.splitlines() if line.strip()]
+        return {"app": self.app or None, "deny": deny, "evidence": evidence, "owner": self.owner}
+
+    def said_note(self) -> str:
+        """Why; raises InvalidField where it is not said."""
+        if not self.note:
+            raise InvalidField("note: say why, for whoever reviews it", field="note")
+        return self.note
+
+
+def _entries(text: str) -> list[str]:
+    return [entry.strip() for line in text.splitlines() for entry in line.split(",") if entry.strip()]
+
+
+def of_form() -> Form:
+    """What was sent; raises InvalidField for what is too long."""
+    return Form(**{f.name: said(f.name, MOST_TEXT if f.name in LISTS else MOST_WORDS) for f in fields(Form)})
+
+
+def of_finding(row: FindingRow, owner: str, until: str, base: int | None) -> Form:
+    """The narrowest cohort of a finding, with its figures as evidence. `base`: the quarantine that stands for it already."""
+    told = row.content
+    narrowest = next(suspects(told))
+    app, _, model = narrowest.model.partition("/")
+    driver = narrowest.arms.partition(".nnapi.")[2]
+    evidence = [f"{told['detail']} (p = {told['p_value']:.2g}, {told['windows']:,} windows)"]
+    evidence += [_line(line) for line in told["evidence"][:MOST_EVIDENCE_ROWS]]
+    return Form(
+        id=row.id, app=app, arms=narrowest.arms, models=model, socs=narrowest.soc, accelerators=driver,
+        reason=f"{told['name'].replace('-', ' ')}: {told['detail']}"[:MOST_WORDS], evidence="\n".join(evidence),
+        until=until, owner=owner, finding=row.id, base=str(base or ""),
+    )  # fmt: skip
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
+    )
