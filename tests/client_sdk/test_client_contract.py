@@ -60,6 +60,12 @@ def seen(plan: Plan) -> dict[str, Any]:
     return {"plan": plan.name, "ladder": ladder} | {name: getattr(plan, name) for name in names}
 
 
+@rows("propensities")
+def test_the_chance_of_the_arm_that_served(row: dict[str, Any]) -> None:
+    plan = client_with(row["document"], unit_id=row["unit_id"]).decision("segmentation")
+    assert plan.served_propensity(row["served"], row["passed_over"]) == row["expected"]
+
+
 @rows("walks")
 def test_a_walk_down_a_ladder(row: dict[str, Any]) -> None:
     runner = FakeRunner({arm_id: session(told) for arm_id, told in row["arms"].items()})

@@ -73,7 +73,7 @@ public final class Assign {
         return new Assignment(splitAt(splits, bucket), AssignedBy.BUCKET, bucket);
     }
 
-    private static int splitAt(List<DecisionDocument.Split> splits, int bucket) {
+    static int splitAt(List<DecisionDocument.Split> splits, int bucket) {
         int index = 0;
         // Weights add up to 10,000, so a split always holds the bucket.
         for (long upper = splits.get(0).weightBp; bucket >= upper; upper += splits.get(index).weightBp) {

@@ -121,6 +121,22 @@ public class ContractTest {
     }
 
     @Test
+    public void chances_of_the_arm_that_served() throws Exception {
+        each(
+                contract.get("propensities"),
+                (row, note) -> {
+                    FleetClient client = clientWith(Json.text(row.get("document")), (String) row.get("unit_id"));
+                    List<String> passedOver = new ArrayList<>();
+                    for (Object arm : Json.list(row.get("passed_over"))) {
+                        passedOver.add(Json.text(arm));
+                    }
+                    Plan plan = client.decision("segmentation", Circumstances.UNKNOWN);
+                    double chance = plan.servedPropensity(Json.text(row.get("served")), passedOver);
+                    assertEquals(note, Json.number(row.get("expected")), chance, 0);
+                });
+    }
+
+    @Test
     public void walks_down_a_ladder() throws Exception {
         each(
                 contract.get("walks"),

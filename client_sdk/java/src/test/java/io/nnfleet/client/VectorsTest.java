@@ -6,6 +6,8 @@ import static org.junit.Assert.assertThrows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.Test;
@@ -54,15 +56,38 @@ public class VectorsTest {
     }
 
     @Test
-    public void merging_adds_counts_whatever_the_order() {
-        Histogram left = new Histogram();
-        Histogram right = new Histogram();
-        left.record(610);
-        right.record(610);
-        right.record(2_408);
-        assertEquals(left.merge(right).counts(), right.merge(left).counts());
-        assertEquals(3, left.merge(right).total());
-        assertEquals(1, left.total());
+    public void buckets_fall_into_the_splits_of_every_language() throws Exception {
+        for (Object each : Json.list(vectors("assign.json").get("splits"))) {
+            Map<String, Object> row = Json.object(each);
+            List<DecisionDocument.Split> splits = new ArrayList<>();
+            for (Object weight : Json.list(row.get("weights"))) {
+                splits.add(new DecisionDocument.Split((int) Json.number(weight), Collections.singletonList("cpu"), false));
+            }
+            assertEquals(row.toString(), row.get("split"), (long) Assign.splitAt(splits, (int) Json.number(row.get("bucket"))));
+        }
+    }
+
+    @Test
+    public void merging_adds_counts_whatever_the_order() throws Exception {
+        for (Object each : Json.list(vectors("histogram.json").get("merges"))) {
+            Map<String, Object> row = Json.object(each);
+            Histogram left = histogram(row.get("left"));
+            Histogram right = histogram(row.get("right"));
+            Histogram merged = histogram(row.get("merged"));
+            assertEquals(row.toString(), merged.counts(), left.merge(right).counts());
+            assertEquals(row.toString(), merged.counts(), right.merge(left).counts());
+        }
+    }
+
+    /** One whose counts by bucket are these. */
+    private static Histogram histogram(Object counts) throws JsonException {
+        Histogram histogram = new Histogram();
+        for (Map.Entry<String, Object> entry : Json.object(counts).entrySet()) {
+            for (long run = 0; run < Json.number(entry.getValue()); run++) {
+                histogram.record(Histogram.bucketValueUs(Integer.parseInt(entry.getKey())));
+            }
+        }
+        return histogram;
     }
 
     @Test
@@ -73,9 +98,11 @@ public class VectorsTest {
     }
 
     @Test
-    public void unit_ids_that_other_languages_would_hash_otherwise_are_refused() {
-        for (String unitId : new String[] {"", "a\nb", "\ud800"}) {
-            assertThrows(NnfleetClientException.InvalidUnitId.class, () -> Assign.normaliseUnitId(unitId));
+    public void unit_ids_that_other_languages_would_hash_otherwise_are_refused() throws Exception {
+        List<Object> refused = new ArrayList<>(Json.list(vectors("assign.json").get("refused_unit_ids")));
+        refused.add("\ud800"); // which no JSON file can hold
+        for (Object unitId : refused) {
+            assertThrows(NnfleetClientException.InvalidUnitId.class, () -> Assign.normaliseUnitId(Json.text(unitId)));
         }
         assertEquals(Assign.normaliseUnitId("e\u0301"), Assign.normaliseUnitId("\u00e9"));
     }
