@@ -13,6 +13,9 @@ fault is not hidden by the first. e is guarded, for it is itself known from few 
 A trial is what can fail once: a device where devices can be told apart, else a cell of device class, model and arm.
 Never an event: a phone that crashes all day is one phone, and counting its crashes raises an alarm about every second
 time.
+
+A scan holds a cohort against what is expected of it. What is done without a person also needs `Control`: a second
+sample, of the same phones without the suspect.
 """
 
 from __future__ import annotations
@@ -21,10 +24,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, log
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from ml.table import Index, Numbers, Text
 
@@ -32,6 +36,7 @@ MAX_DEPTH: Final = 3
 ALPHA: Final = 0.05
 PRIOR_FAILURES: Final = 5.0
 MIN_FAILURES: Final = 3
+CONTROL_ALPHA: Final = 0.01
 
 Marks = NDArray[np.bool_]
 
@@ -70,22 +75,50 @@ class Trials:
         normal = float(failed.mean()) if share is None else share
         return cls(attributes, failed, np.full(len(failed), normal), np.zeros(len(failed), np.bool_))
 
-    def take(self, rows: Marks) -> Trials:
-        """The trials at a mask."""
-        attributes = {name: column[rows] for name, column in self.attributes.items()}
-        return Trials(attributes, self.failed[rows], self.expected[rows], self.failed_before[rows])
-
 
 def scan(trials: Trials, alpha: float = ALPHA, most: int = 5) -> list[Cohort]:
     """Cohorts with more failures than chance and looking everywhere explain, the clearest first, at most `most`."""
     found: list[Cohort] = []
-    while len(found) < most and len(trials.failed):
-        best = max(_cohorts(trials), key=lambda cohort: cohort.score, default=None)
+    left = _Coded.of(trials)
+    while len(found) < most and len(left.failed):
+        best = max(_cohorts(left), key=lambda cohort: cohort.score, default=None)
         if best is None or best.score <= log(MAX_DEPTH / alpha):
             break
         found.append(best)
-        trials = trials.take(~_members(trials, best.conditions))
+        left = left.without(best.conditions)
     return found
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same phones and models at the same time without the suspect: what a scan of one side cannot rule out.
+
+    `failed` of `trials` of the cohort, `control_failed` of `control_trials` beside it.
+    """
+
+    trials: int
+    failed: int
+    control_trials: int
+    control_failed: int
+
+    @property
+    def p_value(self) -> float:
+        """Null: the cohort fails no more often than its control. Fisher's exact test, one-sided."""
+        everything = self.trials + self.control_trials
+        failed = self.failed + self.control_failed
+        return float(hypergeom.sf(self.failed - 1, everything, failed, self.trials))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the suspect is worse than its control: what a quarantine without a person needs besides the scan."""
+        return self.p_value <= CONTROL_ALPHA
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "cells": self.trials, "failed": self.failed, "control_cells": self.control_trials,
+            "control_failed": self.control_failed, "p_value": self.p_value, "holds": self.holds,
+        }  # fmt: skip
 
 
 def guarded(expected: Numbers, failed_before: Numbers) -> Numbers:
@@ -94,25 +127,48 @@ def guarded(expected: Numbers, failed_before: Numbers) -> Numbers:
     return np.asarray(least + 0.5 * np.sqrt(least + 1))
 
 
-def _cohorts(trials: Trials) -> Iterator[Cohort]:
+@dataclass(frozen=True)
+class _Coded:
+    """Trials with their attributes as numbers of `values`: the scan looks at each of them in many combinations."""
+
+    values: Mapping[str, Text]
+    codes: Mapping[str, Index]
+    failed: Marks
+    expected: Numbers
+    failed_before: Marks
+
+    @classmethod
+    def of(cls, trials: Trials) -> _Coded:
+        coded = {name: np.unique(column, return_inverse=True) for name, column in trials.attributes.items()}
+        values = {name: found for name, (found, _) in coded.items()}
+        codes = {name: code.astype(np.intp) for name, (_, code) in coded.items()}
+        return cls(values, codes, trials.failed, trials.expected, trials.failed_before)
+
+    def without(self, conditions: Mapping[str, str]) -> _Coded:
+        """What is left once a cohort is set aside."""
+        inside = np.ones(len(self.failed), dtype=np.bool_)
+        for name, value in conditions.items():
+            inside &= self.values[name][self.codes[name]] == value
+        codes = {name: code[~inside] for name, code in self.codes.items()}
+        return _Coded(self.values, codes, self.failed[~inside], self.expected[~inside], self.failed_before[~inside])
+
+
+def _cohorts(trials: _Coded) -> Iterator[Cohort]:
     """The best cohort of every set of attributes."""
-    coded = {name: np.unique(column, return_inverse=True) for name, column in trials.attributes.items()}
-    for depth in range(1, min(MAX_DEPTH, len(coded)) + 1):
-        for names in combinations(coded, depth):
-            best = _best_of(trials, names, coded, log(comb(len(coded), depth)))
+    for depth in range(1, min(MAX_DEPTH, len(trials.codes)) + 1):
+        for names in combinations(trials.codes, depth):
+            best = _best_of(trials, names, log(comb(len(trials.codes), depth)))
             if best is not None:
                 yield best
 
 
-def _best_of(
-    trials: Trials, names: tuple[str, ...], coded: Mapping[str, tuple[Text, Index]], penalty: float
-) -> Cohort | None:
-    sizes = [len(coded[name][0]) for name in names]
-    code = np.ravel_multi_index([coded[name][1] for name in names], sizes)
+def _best_of(trials: _Coded, names: tuple[str, ...], penalty: float) -> Cohort | None:
+    sizes = [len(trials.values[name]) for name in names]
+    code = np.ravel_multi_index([trials.codes[name] for name in names], sizes)
     count = int(np.prod(sizes))
-    failed, expected, before = (
+    failed, before, expected = (
         np.bincount(code, column, count).astype(np.float64)
-        for column in (trials.failed, trials.expected, trials.failed_before)
+        for column in (trials.failed, trials.failed_before, trials.expected)
     )
     expected = guarded(expected, before)
     excess = np.where((failed > expected) & (failed >= MIN_FAILURES), failed, expected)
@@ -120,15 +176,8 @@ def _best_of(
     best = int(score.argmax())
     if score[best] <= 0:
         return None
-    values = np.unravel_index(best, sizes)
-    conditions = {name: str(coded[name][0][value]) for name, value in zip(names, values, strict=True)}
+    found = np.unravel_index(best, sizes)
+    conditions = {name: str(trials.values[name][value]) for name, value in zip(names, found, strict=True)}
     members = int((code == best).sum())
     net = float(score[best]) - sum(map(log, sizes)) - penalty
     return Cohort(conditions, members, int(failed[best]), float(expected[best]), net)
-
-
-def _members(trials: Trials, conditions: Mapping[str, str]) -> Marks:
-    mark = np.ones(len(trials.failed), dtype=np.bool_)
-    for name, value in conditions.items():
-        mark &= trials.attributes[name] == value
-    return mark

@@ -2,18 +2,20 @@
 
 Two judges, for each has a blind side. The model's own expectation covers every unit and believes itself; off-policy
 estimates believe only what was measured under the live release's weights, and see only arms that those gave a chance.
+A unit is a driver stack and a model; it counts as much as its share of all uses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from scipy.stats import norm
 
-from ml.explore import FULL_BP, Splits
+from ml.explore import Splits
+from ml.gate_evidence import Check, Expectation, Gate, GateLimits, OffPolicy, UnitChange
 from ml.offpolicy import Logged, doubly_robust, ips, overlap, snips
 from ml.rankings import Rankings
 from ml.table import Index, Numbers
@@ -21,89 +23,160 @@ from ml.table import Index, Numbers
 Live = Mapping[tuple[str, str], Mapping[str, int]]
 """(driver stack, model label) → arm → weight in basis points, as the live release serves them."""
 
-WORSE_LOG: Final = 0.05
-"""A unit whose expected log cost rises by more than this is named."""
 MOST_NAMED: Final = 20
-TOLERATED_LOG: Final = 0.01
-"""Rise of the mean log cost that the doubt of an estimate may reach before the gate closes."""
-MIN_EFFECTIVE: Final = 100.0
-"""Uses, by effective number, below which an off-policy estimate closes no gate."""
+Z_95: Final = float(norm.ppf(0.975))
+
+
+def judge(
+    splits: Splits,
+    live: Live,
+    logged: Logged | None = None,
+    uses: Mapping[tuple[str, str], int] | None = None,
+    limits: GateLimits | None = None,
+) -> Gate:
+    """Judge new weights against the live ones.
+
+    `logged`: uses under the live weights with `target` of the new ones. `uses`: how many uses each unit had (None: all
+    the same).
+    """
+    limits = limits or GateLimits()
+    compared = _Compared.of(splits, live, uses)
+    found = Gate(len(splits.rankings), int(compared.units.sum()))
+    checks: list[Check] = []
+    if compared.share.any():
+        changes = compared.changes()
+        worse = [change for change in changes if np.log(change.factor) > limits.worse_log]
+        moved = [change for change in changes if change.leads != change.would_lead]
+        expected = compared.expectation()
+        checks += [_expected_check(expected, limits), _worse_check(worse, limits)]
+        found = replace(
+            found,
+            expected=expected,
+            uses_changed=sum(change.uses for change in moved),
+            changes=tuple(sorted(moved, key=lambda change: -change.uses)[:MOST_NAMED]),
+            worse=tuple(sorted(worse, key=lambda change: -change.factor)[:MOST_NAMED]),
+        )
+    if logged is not None:
+        off_policy = _off_policy(logged)
+        checks += _off_policy_checks(off_policy, limits)
+        found = replace(found, off_policy=off_policy)
+    return replace(found, checks=tuple(checks))
 
 
 @dataclass(frozen=True)
-class Gate:
-    """Figures of a recommendation for its reviewer; `reasons` says why it should not be published, empty if it may."""
+class _Compared:
+    """Live and new weights of every cell (n,), each unit's adding up to 1; `share` of all uses by unit, 0 if not compared."""
 
-    figures: Mapping[str, Any]
-    reasons: tuple[str, ...]
+    rankings: Rankings
+    live: Numbers
+    new: Numbers
+    share: Numbers
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {**self.figures, "passes": not self.reasons, "reasons": list(self.reasons)}
+    @classmethod
+    def of(cls, splits: Splits, live: Live, uses: Mapping[tuple[str, str], int] | None) -> _Compared:
+        rankings = splits.rankings
+        cells = rankings.cells
+        keys = zip(cells.chipset.tolist(), cells.model.tolist(), cells.arm.tolist(), strict=True)
+        stated = np.array([live.get((stack, model), {}).get(arm, 0) for stack, model, arm in keys], dtype=np.float64)
+        old, new = _per_unit(rankings, stated), _per_unit(rankings, splits.weight_bp.astype(np.float64))
+        both = (np.bincount(rankings.unit, old, len(rankings)) > 0) & (
+            np.bincount(rankings.unit, new, len(rankings)) > 0
+        )
+        first = rankings.leader
+        names = zip(cells.chipset[first].tolist(), cells.model[first].tolist(), strict=True)
+        traffic = np.array([1.0 if uses is None else uses.get(name, 0) for name in names], dtype=np.float64) * both
+        total = traffic.sum()
+        return cls(rankings, old, new, traffic / total if total else traffic)
+
+    @property
+    def units(self) -> np.ndarray:
+        """Marks the units that are compared."""
+        return self.share > 0
+
+    def expectation(self) -> Expectation:
+        """Over all uses, arms taken as independent."""
+        regret, change = self.rankings.regret, self._difference(np.log(self.rankings.cost_ms))
+        regret_change = float(self.share @ self._difference(regret))
+        regret_half = Z_95 * self._sd((1 + regret) * self.rankings.sd)
+        log_change, log_half = float(self.share @ change), Z_95 * self._sd(self.rankings.sd)
+        return Expectation(
+            self._mean(self.live * regret),
+            self._mean(self.new * regret),
+            (regret_change - regret_half, regret_change + regret_half),
+            log_change,
+            (log_change - log_half, log_change + log_half),
+        )
+
+    def changes(self) -> list[UnitChange]:
+        """Every unit that is compared."""
+        rankings, log_cost = self.rankings, np.log(self.rankings.cost_ms)
+        old, new = (self._sum(weight * log_cost) for weight in (self.live, self.new))
+        half = Z_95 * np.sqrt(self._sum(((self.new - self.live) * rankings.sd) ** 2))
+        leads, would_lead = _heaviest(rankings, self.live), _heaviest(rankings, self.new)
+        return [
+            UnitChange(
+                stack=str(rankings.cells.chipset[leads[unit]]),
+                model=str(rankings.cells.model[leads[unit]]),
+                leads=str(rankings.cells.arm[leads[unit]]),
+                would_lead=str(rankings.cells.arm[would_lead[unit]]),
+                live_ms=float(np.exp(old[unit])),
+                new_ms=float(np.exp(new[unit])),
+                factor=float(np.exp(new[unit] - old[unit])),
+                factor_95=(
+                    float(np.exp(new[unit] - old[unit] - half[unit])),
+                    float(np.exp(new[unit] - old[unit] + half[unit])),
+                ),
+                uses=float(self.share[unit]),
+            )
+            for unit in np.flatnonzero(self.units).tolist()
+        ]
+
+    def _difference(self, value: Numbers) -> Numbers:
+        return self._sum((self.new - self.live) * value)
+
+    def _sd(self, sd: Numbers) -> float:
+        """Standard deviation of the mean over uses of what changes, `sd` being that of each arm."""
+        return float(np.sqrt((self.share**2) @ self._sum(((self.new - self.live) * sd) ** 2)))
+
+    def _mean(self, value: Numbers) -> float:
+        return float(self.share @ self._sum(value))
+
+    def _sum(self, value: Numbers) -> Numbers:
+        return np.asarray(np.bincount(self.rankings.unit, value, len(self.rankings)), dtype=np.float64)
 
 
-def judge(splits: Splits, live: Live, logged: Logged | None = None) -> Gate:
-    """Judge new weights against the live ones. `logged`: uses under the live weights with `target` of the new ones."""
-    rankings = splits.rankings
-    old = _live_weights(rankings, live)
-    compared = np.bincount(rankings.unit, old, len(rankings)) > 0
-    figures: dict[str, Any] = {"units": len(rankings), "units_compared": int(compared.sum())}
-    reasons: list[str] = []
-    if compared.any():
-        change, error = _change(rankings, splits.weight_bp / FULL_BP - old, compared)
-        figures |= _expected(change[compared], error[compared], reasons)
-        figures["leader_changes"] = float((_leader(rankings, old) != rankings.leader)[compared].mean())
-        figures["worse"] = _worse(rankings, np.where(compared, change, -np.inf))
-    if logged is not None:
-        figures["off_policy"] = _off_policy(logged, reasons)
-    return Gate(figures, tuple(reasons))
-
-
-def _live_weights(rankings: Rankings, live: Live) -> Numbers:
-    """Live weight of every cell, those of a unit adding up to 1 or, without a live ranking, to 0."""
-    cells = rankings.cells
-    keys = zip(cells.chipset.tolist(), cells.model.tolist(), cells.arm.tolist(), strict=True)
-    weight = np.array([live.get((stack, model), {}).get(arm, 0) for stack, model, arm in keys], dtype=np.float64)
+def _per_unit(rankings: Rankings, weight: Numbers) -> Numbers:
+    """Weights of each unit adding up to 1, or to 0 where it has none."""
     total = np.bincount(rankings.unit, weight, len(rankings))[rankings.unit]
     return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
-def _change(rankings: Rankings, difference: Numbers, compared: np.ndarray) -> tuple[Numbers, Numbers]:
-    """Expected change of each unit's log cost, and its standard deviation with arms taken as independent."""
-    gain = np.where(compared[rankings.unit], difference, 0.0)
-    change = np.bincount(rankings.unit, gain * np.log(rankings.cost_ms), len(rankings)).astype(np.float64)
-    return change, np.sqrt(np.bincount(rankings.unit, (gain * rankings.sd) ** 2, len(rankings)))
-
-
-def _expected(change: Numbers, error: Numbers, reasons: list[str]) -> dict[str, Any]:
-    mean, doubt = float(change.mean()), float(np.sqrt((error**2).sum()) / len(error))
-    half = float(norm.ppf(0.975)) * doubt
-    if mean + half > TOLERATED_LOG:
-        reasons.append(f"the mean log cost may rise by {mean + half:.3f} by the model's own expectation")
-    return {"log_change": mean, "log_change_95": [mean - half, mean + half]}
-
-
-def _leader(rankings: Rankings, weight: Numbers) -> Index:
+def _heaviest(rankings: Rankings, weight: Numbers) -> Index:
     """Row of the heaviest arm of each unit."""
-    order = np.lexsort((-weight, rankings.unit))
-    return np.asarray(order[rankings.starts[:-1]])
+    return np.asarray(np.lexsort((-weight, rankings.unit))[rankings.starts[:-1]])
 
 
-def _worse(rankings: Rankings, change: Numbers) -> list[dict[str, Any]]:
-    rows = rankings.leader
-    named = [unit for unit in np.argsort(-change).tolist()[:MOST_NAMED] if change[unit] > WORSE_LOG]
-    return [
-        {
-            "stack": str(rankings.cells.chipset[rows[unit]]),
-            "model": str(rankings.cells.model[rows[unit]]),
-            "leader": str(rankings.cells.arm[rows[unit]]),
-            "factor": float(np.exp(change[unit])),
-        }
-        for unit in named
-    ]
+def _expected_check(expected: Expectation, limits: GateLimits) -> Check:
+    high = expected.log_change_95[1]
+    says = f"by the model's own expectation the mean cost changes by {np.expm1(expected.log_change):+.1%}, at most {np.expm1(high):+.1%}"
+    return Check("expected-cost", high, limits.most_rise_log, says)
 
 
-def _off_policy(logged: Logged, reasons: list[str]) -> dict[str, Any]:
+def _worse_check(worse: list[UnitChange], limits: GateLimits) -> Check:
+    share = sum(change.uses for change in worse)
+    says = f"{share:.1%} of uses would cost over {np.expm1(limits.worse_log):.0%} more, in {len(worse)} units"
+    return Check("units-worse", share, limits.most_worse, says)
+
+
+def _off_policy_checks(found: OffPolicy, limits: GateLimits) -> Iterator[Check]:
+    """Nothing where the log says too little of the new weights."""
+    if found.overlap.effective >= limits.min_effective:
+        robust = next(estimate for estimate in found.estimates if estimate.method == "dr")
+        says = f"measured uses say that the mean cost changes by {np.expm1(robust.log_cost):+.1%}, at least {np.expm1(robust.low):+.1%}"
+        yield Check("off-policy-cost", robust.low, limits.most_rise_log, says)
+
+
+def _off_policy(logged: Logged) -> OffPolicy:
     """How the new weights' mean log cost differs from what was logged, estimated from the uses alone."""
     usual = float(logged.log_cost.mean())
     centred = replace(
@@ -114,12 +187,4 @@ def _off_policy(logged: Logged, reasons: list[str]) -> dict[str, Any]:
     )
     extent = overlap(centred)
     found = [ips(centred), doubly_robust(centred)] + ([snips(centred)] if extent.effective else [])
-    robust = next(estimate for estimate in found if estimate.method == "dr")
-    if extent.effective >= MIN_EFFECTIVE and robust.low > TOLERATED_LOG:
-        reasons.append(f"measured uses say that the mean log cost rises by {robust.low:.3f} or more")
-    return {
-        "uses": extent.uses,
-        "effective": extent.effective,
-        "mean_weight": extent.mean_weight,
-        "estimates": {estimate.method: [estimate.log_cost, estimate.low, estimate.high] for estimate in found},
-    }
+    return OffPolicy(extent, tuple(found))

@@ -2,44 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from math import exp
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
 
-from ml.explore import FULL_BP, Split, Weight
+import numpy as np
+
+from ml.explore import Budget, Splits, explore
 from ml.findings.finding import by_cohort, target_of
 from ml.findings.thermal import hot_and_cool
-from ml.rankings import RankedArm, Ranking
+from ml.limits import Exclusion
+from ml.posterior import Posterior, UnitGroup
+from ml.rankings import Rankings
+from ml.recommend import decision_score
 from ml.rollup import Rollup
+from ml.table import Index, Numbers
 
-PRIOR_CELLS = 2.0
+PRIOR_CELLS: Final = 2.0
 """Cells without any thermal step that a cohort is thought to have shown before its first: few pairs move little."""
 
+PRIOR_SD: Final = 0.3
+"""Spread of the logarithm of hot ÷ cool between drivers: half of 10 → 18 ms, which is a bad one (assumed)."""
 
-def hot_log_factors(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> dict[tuple[str, str], float]:
-    """By (SoC, what executes): logarithm of hot ÷ cool latency, shrunk towards 0; never below 0."""
-    factors = {}
+
+@dataclass(frozen=True)
+class Heat:
+    """Logarithm of hot ÷ cool latency of one cohort, never below 0, and how sure that is."""
+
+    log_factor: float
+    sd: float
+
+
+REGRET_CAP: Final = 2.0
+"""As in `ml.recommend.recommend`."""
+
+UNKNOWN: Final = Heat(0.0, PRIOR_SD)
+CPU: Final = Heat(0.0, 0.0)
+"""What accelerators are held against: its own heat is in all of them."""
+
+Heats = Mapping[tuple[str, str], Heat]
+"""(SoC, what executes) → heat, of cohorts that were measured hot and cool."""
+
+
+def heats(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> dict[tuple[str, str], Heat]:
+    """Heat of the cohorts that were measured hot and cool, shrunk towards none."""
+    found = {}
     for cohort, rows in by_cohort(rollups, soc_of, precision=False).items():
-        ratios = [hot - cool for hot, cool, _ in hot_and_cool(rows).values()]
-        factors[cohort.soc, cohort.target] = max(0.0, sum(ratios) / (len(ratios) + PRIOR_CELLS))
-    return factors
+        ratios = [pair.log_ratio for pair in hot_and_cool(rows).values()]
+        if ratios:
+            cells = len(ratios) + PRIOR_CELLS
+            found[cohort.soc, cohort.target] = Heat(
+                max(0.0, sum(ratios) / cells), PRIOR_SD * (PRIOR_CELLS / cells) ** 0.5
+            )
+    return found
 
 
-def sustained(
-    ranking: Ranking, split: Split, soc: str, factors: Mapping[tuple[str, str], float]
-) -> tuple[Ranking, Split]:
-    """The ranking and its weights once the phone is hot: the arms in order of their hot latency.
+def explored(splits: Splits, soc_of: Mapping[str, str], known: Heats, budget: Budget) -> Splits:
+    """The splits for sustained work. `soc_of`: SoC by driver stack; `budget` as for bursts.
 
-    What was served is what led before; exploring shares stay where they are.
+    A unit none of whose arms was measured hot keeps what bursts have taught. In the others arms are ordered by their hot
+    latency, and those whose heat nobody has measured are doubtful: they are tried in sustained work too.
     """
-    hot = tuple(sorted((_heated(arm, soc, factors) for arm in ranking.arms), key=lambda arm: arm.cost_ms))
-    if not hot or hot[0].arm == split.weights[0].arm:
-        return replace(ranking, arms=hot), split
-    explored = tuple(w for w in split.weights if w.explore and w.arm != hot[0].arm)
-    leader = Weight(hot[0].arm, FULL_BP - sum(w.weight_bp for w in explored), explore=False)
-    return replace(ranking, arms=hot), replace(split, weights=(leader, *explored))
+    rankings = splits.rankings
+    heat = [_heat_of(*row, soc_of, known) for row in zip(rankings.cells.chipset, rankings.cells.arm, strict=True)]
+    measured = np.array([h is not UNKNOWN and h is not CPU for h in heat], dtype=np.bool_)
+    apart = (np.bincount(rankings.unit, measured, len(rankings)) > 0)[rankings.unit]
+    if not apart.any():
+        return splits
+    factor = np.where(apart, [h.log_factor for h in heat], 0.0)
+    doubt = np.where(apart, [h.sd for h in heat], 0.0)
+    hot = explore(_heated(rankings, factor, doubt, apart), budget)
+    return replace(hot, weight_bp=np.where(apart, hot.weight_bp, splits.weight_bp))
 
 
-def _heated(arm: RankedArm, soc: str, factors: Mapping[tuple[str, str], float]) -> RankedArm:
-    factor = exp(factors.get((soc, target_of(arm.arm)), 0.0))
-    return replace(arm, latency_ms=arm.latency_ms * factor, cost_ms=arm.cost_ms * factor)
+def _heat_of(stack: str, arm: str, soc_of: Mapping[str, str], known: Heats) -> Heat:
+    target = target_of(str(arm))
+    return CPU if target == "cpu" else known.get((soc_of[str(stack)], target), UNKNOWN)
+
+
+def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: np.ndarray) -> Rankings:
+    """The rankings of hot phones. Arms of a unit are taken as independent: heat is another doubt for each driver."""
+    cost, sd = rankings.cost_ms * np.exp(factor), np.hypot(rankings.sd, doubt)
+    allowed = rankings.excluded == Exclusion.NONE.value
+    posterior = Posterior(np.log(cost), sd, tuple(_groups(rankings, sd)))
+    order = np.lexsort((rankings.cells.arm, decision_score(np.log(cost), rankings.guarded), ~allowed, rankings.unit))
+    return replace(
+        rankings,
+        mean=rankings.mean + factor,
+        sd=sd,
+        cost_ms=cost,
+        best_probability=np.where(apart, posterior.best_probability(allowed=allowed), rankings.best_probability),
+        regret=np.where(apart, posterior.expected_excess(REGRET_CAP, allowed=allowed), rankings.regret),
+        order=order,
+    )
+
+
+def _groups(rankings: Rankings, sd: Numbers) -> Iterator[UnitGroup]:
+    """Units with the same number of arms, their arms independent."""
+    sizes = np.diff(rankings.starts)
+    by_unit: Index = np.argsort(rankings.unit, kind="stable")
+    for size in np.unique(sizes).tolist():
+        starts = rankings.starts[:-1][sizes == size]
+        rows = by_unit[starts[:, None] + np.arange(size)[None, :]]
+        yield UnitGroup(rows, np.eye(size)[None, :, :] * (sd[rows] ** 2)[:, :, None])

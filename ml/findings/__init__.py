@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from ml.findings import (
     accuracy,
@@ -17,10 +18,13 @@ from ml.findings import (
     startup,
     thermal,
     updates,
+    vanished,
 )
 from ml.findings.device import Device, devices_of
 from ml.findings.finding import Finding
+from ml.findings.operation import Graphs, with_operations
 from ml.findings.quarantine import with_quarantines
+from ml.findings.severity import with_severity
 from ml.rollup import Rollup
 
 __all__ = ["Device", "Finding", "devices_of", "find"]
@@ -31,22 +35,24 @@ DETECTORS = (
     phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, accuracy.detect,
     integers.detect, partitions.detect, startup.detect,
 )  # fmt: skip
+OF_DEVICES = (updates.detect, newer.detect, vanished.detect)
 
 
-OF_DEVICES = (updates.detect, newer.detect)
+def find(
+    rollups: Iterable[Rollup], devices: Mapping[str, Device], graphs: Graphs = MappingProxyType({})
+) -> list[Finding]:
+    """All findings, those of most of the fleet's use first. `devices` by the rollups' groups: cohorts are SoC × driver.
 
-
-def find(rollups: Iterable[Rollup], devices: Mapping[str, Device]) -> list[Finding]:
-    """All findings, the most windows first. `devices` by the rollups' groups: cohorts are SoC × driver.
-
-    Benjamini & Hochberg (1995) over every hypothesis that any detector tested.
+    `graphs`: operations of the models' files, to blame one of them. Benjamini & Hochberg (1995) over every hypothesis
+    that any detector tested.
     """
     rows = [rollup for rollup in rollups if rollup.cell.group in devices]
     soc_of = {name: device.soc for name, device in devices.items()}
     tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
     tested += [finding for detect in OF_DEVICES for finding in detect(rows, devices)]
     found = with_quarantines(_discoveries(tested), rows, soc_of)
-    return sorted(found, key=lambda f: (-f.windows, f.name, f.soc, f.target))
+    found = with_severity(with_operations(found, rows, soc_of, graphs), rows, soc_of)
+    return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))
 
 
 def _discoveries(tested: Sequence[Finding]) -> list[Finding]:

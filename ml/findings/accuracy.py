@@ -41,6 +41,8 @@ def _usual(by_soc_error: Mapping[str, float], cell: Cell) -> float | None:
 def _finding(cohort: Cohort, excess: Mapping[Cell, float], windows: int) -> Finding:
     values = list(excess.values())
     factor = exp(sum(values) / len(values))
-    evidence = tuple({"model": c.model, "arm": c.arm, "factor": exp(value)} for c, value in excess.items())
+    evidence = tuple(
+        {"app": c.app, "model": c.model, "arm": c.arm, "factor": exp(value)} for c, value in excess.items()
+    )
     detail = f"outputs of {cohort.target} ({cohort.precision}) err {factor:.1f} × as much as on other SoCs"
     return Finding("accuracy-outlier", *cohort, mean_p_value(values, NULL_LOG_RATIO), windows, detail, evidence)

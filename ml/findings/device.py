@@ -10,7 +10,10 @@ from policies.fingerprint import Fingerprint
 
 @dataclass(frozen=True)
 class Device:
-    """`versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown."""
+    """`versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown.
+
+    `drivers`: NNAPI drivers that are listed, those of the CPU aside. `reports` of the class, all of them distinct.
+    """
 
     soc: str
     vendor: str | None = None
@@ -18,17 +21,31 @@ class Device:
     tier: float | None = None
     api_level: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
+    phone: str = ""
+    drivers: frozenset[str] = frozenset()
+    switched_off: bool = False
+    reports: int = 1
 
 
-def devices_of(fingerprints: Iterable[Fingerprint]) -> dict[str, Device]:
-    """Devices by class."""
-    return {f.device_class: _device(f) for f in fingerprints}
+def devices_of(fingerprints: Iterable[Fingerprint], reports: Mapping[str, int] | None = None) -> dict[str, Device]:
+    """Devices by class. `reports`: distinct reports by class; one each where that is not known."""
+    return {f.device_class: _device(f, (reports or {}).get(f.device_class, 1)) for f in fingerprints}
 
 
-def _device(f: Fingerprint) -> Device:
-    drivers = {f"nnapi.{a.name}": a.driver_version for a in f.accelerators if a.driver_version}
+def _device(f: Fingerprint, reports: int) -> Device:
+    listed = [a for a in f.accelerators if not a.is_cpu]
+    versions = {f"nnapi.{a.name}": a.driver_version for a in listed if a.driver_version}
     runtimes = {str(r.delegate): r.version for r in f.runtimes if r.delegate and r.version}
     hints = f.hints
     return Device(
-        f.soc or "unknown", f.soc_vendor, hints.get("year"), hints.get("tier"), f.api_level, {**drivers, **runtimes}
+        soc=f.soc or "unknown",
+        vendor=f.soc_vendor,
+        year=hints.get("year"),
+        tier=hints.get("tier"),
+        api_level=f.api_level,
+        versions={**versions, **runtimes},
+        phone=f"{f.manufacturer} {f.model}",
+        drivers=frozenset(f"nnapi.{a.name}" for a in listed),
+        switched_off=f.driver_switched_off,
+        reports=reports,
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest, norm
 
-from ml.rollup import Rollup, regrouped
+from ml.cohort import Control
+from ml.rollup import Cell, Rollup, regrouped
+
+ANY: Final = "*"
+"""A finding that names no SoC, or nothing that executes: it is of all of them."""
 
 
 class Cohort(NamedTuple):
@@ -23,9 +27,12 @@ class Cohort(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """`p_value` under the detector's null; `windows` that stand behind it; `evidence` rows a person can check.
+    """`p_value` under the detector's null; `windows` (or reports) that stand behind it; `evidence` rows to check it by.
 
-    `quarantine`: attribute → value (`soc`, `target`, `precision`, `model`), the narrowest cohort a deny would name.
+    `quarantine`: attribute → value (`soc`, `target`, `precision`, `model`), the narrowest cohort a deny would name; empty
+    where there is nothing to deny. `control`: the cohort against the same phones without it, None where nothing fails.
+    `operation`: the one behind the failures, where one is. Severity is who has it: `classes`, device classes, and `uses`,
+    their share of all windows of the fleet.
 
     Windows, not devices: no id of a unit ever reaches the server, so devices cannot be told apart.
     """
@@ -39,14 +46,25 @@ class Finding:
     detail: str
     evidence: tuple[Mapping[str, Any], ...]
     quarantine: Mapping[str, str] = field(default_factory=dict)
+    control: Control | None = None
+    operation: str | None = None
+    classes: int = 0
+    uses: float = 0.0
+
+    @property
+    def may_quarantine(self) -> bool:
+        """Whether the evidence is enough for a quarantine that nobody has looked at."""
+        return bool(self.quarantine) and self.control is not None and self.control.holds
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for a release's evidence and the console."""
+        """Plain values for a release's evidence and the console, as `docs/findings.md` describes them."""
         arms = f"{self.precision or '*'}.*.{self.target}"
         return {
             "name": self.name, "soc": self.soc, "arms": [arms], "p_value": self.p_value, "windows": self.windows,
             "detail": self.detail, "evidence": [dict(row) for row in self.evidence],
-            "quarantine": dict(self.quarantine),
+            "quarantine": dict(self.quarantine), "control": self.control.to_json() if self.control else None,
+            "may_quarantine": self.may_quarantine, "operation": self.operation, "classes": self.classes,
+            "uses": self.uses,
         }  # fmt: skip
 
 
@@ -60,6 +78,11 @@ def precision_of(arm: str) -> str:
     return arm.split(".", 1)[0]
 
 
+def cohort_of(cell: Cell, *, precision: bool = True) -> Cohort:
+    """The cohort of a cell whose group is its SoC."""
+    return Cohort(cell.group, target_of(cell.arm), precision_of(cell.arm) if precision else "")
+
+
 def by_cohort(rollups: Iterable[Rollup], soc_of: Mapping[str, str], *, precision: bool) -> dict[Cohort, list[Rollup]]:
     """Rollups of arms that delegate, by cohort, with the SoC for their group; the CPU is nobody's suspect here.
 
@@ -67,10 +90,9 @@ def by_cohort(rollups: Iterable[Rollup], soc_of: Mapping[str, str], *, precision
     """
     cohorts: defaultdict[Cohort, list[Rollup]] = defaultdict(list)
     for rollup in regrouped(rollups, soc_of):
-        arm = rollup.cell.arm
-        if target_of(arm) != "cpu":
-            part = precision_of(arm) if precision else ""
-            cohorts[Cohort(rollup.cell.group, target_of(arm), part)].append(rollup)
+        cohort = cohort_of(rollup.cell, precision=precision)
+        if cohort.target != "cpu":
+            cohorts[cohort].append(rollup)
     return cohorts
 
 

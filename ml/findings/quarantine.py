@@ -1,7 +1,8 @@
 """The narrowest cohort behind findings of failures: what a deny would have to name, and nothing else.
 
 A trial is a cell (device class, model, arm): a driver that refuses a graph refuses it every time, and a phone that
-crashes all day is one phone. See `ml.cohort` for the scan.
+crashes all day is one phone. See `ml.cohort` for the scan. The control of a cohort are the other arms of its phones and
+models: where those fail as often it is the phones, or the app, and not the arm.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from ml.cohort import Cohort, Trials, scan
+from ml.cohort import Cohort, Control, Trials, scan
 from ml.findings.finding import Finding, precision_of, target_of
 from ml.rollup import Cell, Rollup
 
-FAILS: Final[Mapping[str, Callable[[Rollup], tuple[int, int]]]] = MappingProxyType(
+Count = Callable[[Rollup], tuple[int, int]]
+
+FAILS: Final[Mapping[str, Count]] = MappingProxyType(
     {
         "wrong-output": lambda row: (row.golden_failed, row.golden_checked),
         "crash": lambda row: (row.crashed, row.attempts),
@@ -26,18 +29,50 @@ FAILS: Final[Mapping[str, Callable[[Rollup], tuple[int, int]]]] = MappingProxyTy
 )
 """Failures and trials of a rollup, by the name of the finding."""
 
+NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off", "rollout-breach"})
+"""Findings of what no phone runs any more."""
+
 
 def with_quarantines(
     findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of: Mapping[str, str]
 ) -> list[Finding]:
-    """The findings; those of failures with the scanned cohort that lies within theirs, where there is one."""
+    """The findings; those of failures with the scanned cohort that lies within theirs, where there is one, and its
+    control.
+    """
     rows = list(rollups)
     named = {finding.name for finding in findings}
-    cohorts = {name: scan(_trials(rows, soc_of, count)) for name, count in FAILS.items() if name in named}
-    return [_narrowed(finding, cohorts.get(finding.name, [])) for finding in findings]
+    cells = {name: failing_cells(rows, count) for name, count in FAILS.items() if name in named}
+    cohorts = {name: scan(_trials(found, soc_of)) for name, found in cells.items()}
+    narrowed = [_narrowed(finding, cohorts.get(finding.name, [])) for finding in findings]
+    return [
+        replace(finding, control=control_of(finding.quarantine, cells[finding.name], soc_of))
+        if finding.name in cells
+        else finding
+        for finding in narrowed
+    ]
+
+
+def failing_cells(rows: Iterable[Rollup], count: Count) -> dict[Cell, bool]:
+    """Cells that were tried; they fail if half of what was tried did."""
+    totals: dict[Cell, tuple[int, int]] = {}
+    for row in rows:
+        failed, tried = totals.get(row.cell, (0, 0))
+        more_failed, more_tried = count(row)
+        totals[row.cell] = failed + more_failed, tried + more_tried
+    return {cell: 2 * failed >= tried for cell, (failed, tried) in totals.items() if tried}
+
+
+def control_of(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Control:
+    """The cells of a cohort, and those of its device classes and models that lie outside."""
+    inside = {cell for cell in cells if conditions.items() <= _attributes(cell, soc_of).items()}
+    beside = {(cell.group, cell.app, cell.model) for cell in inside}
+    control = [cell for cell in cells if cell not in inside and (cell.group, cell.app, cell.model) in beside]
+    return Control(len(inside), sum(cells[cell] for cell in inside), len(control), sum(cells[cell] for cell in control))
 
 
 def _narrowed(finding: Finding, cohorts: Iterable[Cohort]) -> Finding:
+    if finding.name in NOTHING_TO_DENY:
+        return finding
     cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision}
     cohort = {name: value for name, value in cohort.items() if value}
     for found in cohorts:
@@ -46,20 +81,18 @@ def _narrowed(finding: Finding, cohorts: Iterable[Cohort]) -> Finding:
     return replace(finding, quarantine=cohort)
 
 
-def _trials(rows: Iterable[Rollup], soc_of: Mapping[str, str], count: Callable[[Rollup], tuple[int, int]]) -> Trials:
-    """One trial a cell that was tried; it failed if half of it did."""
-    totals: dict[Cell, tuple[int, int]] = {}
-    for row in rows:
-        failed, tried = totals.get(row.cell, (0, 0))
-        more_failed, more_tried = count(row)
-        totals[row.cell] = failed + more_failed, tried + more_tried
-    cells = [cell for cell, (_, tried) in totals.items() if tried]
-    attributes = {
-        "soc": [soc_of[cell.group] for cell in cells],
-        "target": [target_of(cell.arm) for cell in cells],
-        "precision": [precision_of(cell.arm) for cell in cells],
-        "model": [f"{cell.app}/{cell.model}" for cell in cells],
+def _trials(failing: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Trials:
+    """One trial a cell."""
+    attributes = [_attributes(cell, soc_of) for cell in failing]
+    names = attributes[0] if attributes else ("soc", "target", "precision", "model")
+    columns = {name: np.array([row[name] for row in attributes], dtype=np.str_) for name in names}
+    return Trials.of(columns, np.array(list(failing.values()), dtype=np.bool_))
+
+
+def _attributes(cell: Cell, soc_of: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "soc": soc_of[cell.group],
+        "target": target_of(cell.arm),
+        "precision": precision_of(cell.arm),
+        "model": f"{cell.app}/{cell.model}",
     }
-    half = np.array([2 * totals[cell][0] >= totals[cell][1] for cell in cells], dtype=np.bool_)
-    columns = {name: np.array(column, dtype=np.str_) for name, column in attributes.items()}
-    return Trials.of(columns, half)

@@ -1,47 +1,80 @@
-"""Thermal step. Null: a hot window of the cohort takes at most 1.2 times as long as a cool one of the same cell."""
+"""Thermal step. Null: a hot window of the cohort takes at most 1.2 times as long as a cool one of the same cell.
+
+A step, not a slope: windows on either side of `THERMAL_STATUS_MODERATE` are compared, whatever lies between them.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from math import exp, log
 
 from ml.findings.finding import Finding, by_cohort, mean_p_value
 from ml.rollup import Cell, Rollup
 
 NULL_LOG_RATIO = log(1.2)
-MIN_PAIRS = 2
+MIN_WINDOWS = 2
+"""Hot windows that have a cool one of the same cell beside them: one alone may have been disturbed."""
 
 
 def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
-    """One hypothesis a cohort with at least two cells that were measured hot and cool."""
+    """One hypothesis a cohort of which two windows were measured hot and, in the same cells, as many cool."""
     for cohort, rows in by_cohort(rollups, soc_of, precision=False).items():
         pairs = hot_and_cool(rows)
-        if len(pairs) < MIN_PAIRS:
+        if sum(pair.matched for pair in pairs.values()) < MIN_WINDOWS:
             continue
-        ratios = [hot - cool for hot, cool, _ in pairs.values()]
+        ratios = [pair.log_ratio for pair in pairs.values()]
         factor = exp(sum(ratios) / len(ratios))
         evidence = tuple(
-            {"model": cell.model, "arm": cell.arm, "cool_ms": exp(cool) / 1e3, "hot_ms": exp(hot) / 1e3, "windows": n}
-            for cell, (hot, cool, n) in pairs.items()
-        )
-        windows = sum(n for _, _, n in pairs.values())
+            {
+                "model": cell.model, "arm": cell.arm, "cool_ms": exp(pair.cool_log_us) / 1e3,
+                "hot_ms": exp(pair.hot_log_us) / 1e3, "windows": pair.hot_windows,
+            }
+            for cell, pair in pairs.items()
+        )  # fmt: skip
+        windows = sum(pair.hot_windows for pair in pairs.values())
         detail = f"hot windows of {cohort.target} take {factor:.2f} × as long as cool ones, over {len(pairs)} cells"
         yield Finding("thermal-step", *cohort, mean_p_value(ratios, NULL_LOG_RATIO), windows, detail, evidence)
 
 
-def hot_and_cool(rows: Iterable[Rollup]) -> dict[Cell, tuple[float, float, int]]:
-    """By cell: (log p50 hot, log p50 cool, hot windows) where both were measured; workloads pooled by windows."""
+@dataclass(frozen=True, slots=True)
+class HotAndCool:
+    """One cell on either side: logarithms of the median latency in µs, and windows."""
+
+    hot_log_us: float
+    cool_log_us: float
+    hot_windows: int
+    cool_windows: int
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of hot ÷ cool."""
+        return self.hot_log_us - self.cool_log_us
+
+    @property
+    def matched(self) -> int:
+        """Windows that have one of the other side beside them."""
+        return min(self.hot_windows, self.cool_windows)
+
+
+def hot_and_cool(rows: Iterable[Rollup]) -> dict[Cell, HotAndCool]:
+    """Cells that were measured on both sides; workloads are pooled by windows."""
     sums: defaultdict[Cell, dict[bool, list[tuple[float, int]]]] = defaultdict(lambda: {True: [], False: []})
     for row in rows:
         if row.measured:
             sums[row.cell][row.hot].append((row.log_p50_us, row.measured))
     return {
-        cell: (_mean(sides[True]), _mean(sides[False]), sum(n for _, n in sides[True]))
+        cell: _pair(_mean(sides[True]), _mean(sides[False]))
         for cell, sides in sums.items()
         if sides[True] and sides[False]
     }
 
 
-def _mean(parts: list[tuple[float, int]]) -> float:
-    return sum(value * n for value, n in parts) / sum(n for _, n in parts)
+def _pair(hot: tuple[float, int], cool: tuple[float, int]) -> HotAndCool:
+    return HotAndCool(hot[0], cool[0], hot[1], cool[1])
+
+
+def _mean(parts: list[tuple[float, int]]) -> tuple[float, int]:
+    windows = sum(n for _, n in parts)
+    return sum(value * n for value, n in parts) / windows, windows

@@ -14,7 +14,6 @@ from ml.fleet.assumptions import (
     HOT_AFTER_MINUTES,
     RUN_JITTER,
     RUNS_A_WINDOW,
-    SESSION_MINUTES,
     SLOW_RUN_FACTOR,
     SLOW_RUN_SHARE,
     WINDOW_NOISE,
@@ -31,7 +30,7 @@ class Execution:
 
     Times in microseconds; `runs_us` holds the latency of each warm run, empty after a failure. `failure` is None,
     "compile_failed", "timeout" or "process_died" (an attempt that no window follows). `session_minute` is when in a
-    session the window was taken: from the fifth minute of sustained work on the phone is hot.
+    session the window was taken: from the fifth minute on the phone is hot.
     """
 
     arm: str
@@ -77,18 +76,19 @@ class Phone:
         """Apps installed, sorted."""
         return tuple(sorted({app for app, _model in self.models_in_use}))
 
-    def execution(self, app: str, model: str, arm_id: str, workload: str, rng: np.random.Generator) -> Execution:
-        """What happens when the phone runs the arm in one window of a "burst" or "sustained" session."""
+    def execution(
+        self, app: str, model: str, arm_id: str, rng: np.random.Generator, session_minute: float = 0.0
+    ) -> Execution:
+        """What happens when the phone runs the arm for one window, so many minutes into a session."""
         truth = self.bench.truth(app, model, arm_id)
         if truth is None:
             return Execution(arm_id, "compile_failed")
-        cache, minute, wobble, spread = rng.random(4)
+        cache, wobble, spread = rng.random(3)
         hit = bool(cache < CACHE_HIT_SHARE)
         compile_us = int((truth.compile_cached_us if hit else truth.compile_cold_us) * (0.9 + 0.2 * wobble))
         if truth.failure is not None:
             return Execution(arm_id, truth.failure, load_us=int(truth.load_us), compile_us=compile_us)
-        minutes = float(minute) * SESSION_MINUTES if workload == "sustained" else 0.0
-        hot = minutes >= HOT_AFTER_MINUTES
+        hot = session_minute >= HOT_AFTER_MINUTES
         runs = _runs(truth.steady_us * (truth.hot_factor if hot else 1.0), float(spread), rng)
         return Execution(
             arm_id,
@@ -102,7 +102,7 @@ class Phone:
             cache_hit=hit,
             first_run_us=int(truth.first_run_us * (0.9 + 0.2 * wobble)),
             runs_us=runs,
-            session_minute=minutes,
+            session_minute=session_minute,
             thermal_status_before=truth.hot_status if hot else 0,
             thermal_status_after=truth.hot_status if hot else 0,
             golden_checks=GOLDEN_CHECKS,

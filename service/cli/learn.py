@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -40,8 +40,38 @@ def recommend(data: Path | None, crash_grace_s: int, as_json: bool) -> None:
         f"{figures['rankings']:,} rankings over {figures['cells_ranked']:,} cells of {figures['stacks']:,} driver stacks, "
         f"from {figures['cells_measured']:,} measured cells, in {figures['seconds']} s"
     )
+    _print_gate(figures["gate"])
     for finding in figures["findings"]:
         typer.echo(f"finding: {finding['name']} on {finding['soc']}: {finding['detail']}")
+    for soak in figures["soaks"]:
+        typer.echo(
+            f"for a lab: half an hour of {soak['app']}/{soak['model']} {soak['arm']} on {soak['soc']}, cool and hot"
+        )
+
+
+def _print_gate(gate: Mapping[str, Any]) -> None:
+    """What the recommendation would change of the live release, and whether it is put up for review."""
+    state = "is put up for review" if gate["passes"] else "stays a draft: submit it with a note to overrule its gate"
+    typer.echo(f"gate: {gate['units_compared']:,} of {gate['units']:,} rankings compared; the recommendation {state}")
+    for check in gate["checks"]:
+        typer.echo(f"  {'holds' if check['holds'] else 'fails'}: {check['says']}")
+    if gate["changes"]:
+        Console().print(_changes(gate["changes"], gate["uses_changed"]))
+
+
+def _changes(changes: Iterable[Mapping[str, Any]], share: float) -> TextTable:
+    table = TextTable(
+        title=f"Another arm would lead {share:.1%} of uses; expected cost of a run, those with most uses first"
+    )
+    for name in ("driver stack", "model", "leads", "would lead", "ms", "would be", "×", "95 %", "uses"):
+        table.add_column(name)
+    for row in changes:
+        low, high = row["factor_95"]
+        table.add_row(
+            row["stack"], row["model"], row["leads"], row["would_lead"], f"{row['live_ms']:.3g}", f"{row['new_ms']:.3g}",
+            f"{row['factor']:.2f}", f"{low:.2f}–{high:.2f}", f"{row['uses']:.1%}",
+        )  # fmt: skip
+    return table
 
 
 def evaluate(data: Path, protocol: str, seeds: int, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -10,8 +11,10 @@ from sqlmodel import Session
 
 from ml.candidates import app_and_model, model_label
 from ml.explore import FULL_BP, Splits
-from ml.gates import Gate, judge
+from ml.gate_evidence import Gate
+from ml.gates import judge
 from ml.offpolicy import MIN_PROPENSITY, Logged
+from ml.rollup import CellSummary
 from policies.knowledge import Ranking
 from policies.vocabulary import Workload
 from service.releasing.releases import load
@@ -20,8 +23,11 @@ from service.store import uses
 Unit = tuple[str, str]
 
 
-def gate(engine: Engine, splits: Splits, stack_of: Mapping[str, str]) -> Gate:
-    """Judge new weights. Without a live release or without learned rankings in it there is nothing to compare."""
+def gate(engine: Engine, splits: Splits, stack_of: Mapping[str, str], cells: Iterable[CellSummary]) -> Gate:
+    """Judge new weights. Without a live release or without learned rankings in it there is nothing to compare.
+
+    `stack_of`: driver stack by device class; `cells`: what was measured, by driver stack.
+    """
     release = load(engine)
     if release is None:
         return judge(splits, {})
@@ -29,7 +35,15 @@ def gate(engine: Engine, splits: Splits, stack_of: Mapping[str, str]) -> Gate:
     with Session(engine) as session:
         seen = uses.of_release(session, release.number)
     weights = {unit: {share.arm: share.weight_bp for share in ranking.shares} for unit, ranking in live.items()}
-    return judge(splits, weights, _logged(seen, splits, stack_of, live))
+    return judge(splits, weights, _logged(seen, splits, stack_of, live), _uses(cells))
+
+
+def _uses(cells: Iterable[CellSummary]) -> dict[Unit, int]:
+    """Windows of each unit: its share of the traffic."""
+    found = Counter[Unit]()
+    for summary in cells:
+        found[summary.cell.group, model_label(summary.cell.app, summary.cell.model)] += summary.measured
+    return dict(found)
 
 
 def _live(

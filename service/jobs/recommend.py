@@ -13,18 +13,22 @@ from sqlmodel import Session
 from threadpoolctl import threadpool_limits
 
 from ml.candidates import app_and_model, problem
-from ml.explore import Budget, Split, explore
+from ml.explore import Budget, Split, Splits, explore
 from ml.findings import Finding, devices_of, find
+from ml.findings.lab import Soak, soaks
+from ml.findings.operation import operations_of
+from ml.findings.severity import with_severity
 from ml.lab_cells import filled
 from ml.limits import Limits
 from ml.rankings import Ranking as Learned
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped, summaries
-from ml.sustained import hot_log_factors, sustained
-from ml.thresholds import lead_coverage, partial_pairs
+from ml.sustained import explored, heats
+from ml.thresholds import partial_pairs, thresholds
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
 from policies.vocabulary import Workload
+from service.jobs.breaches import breaches
 from service.jobs.gate import gate
 from service.jobs.lab import lab_cells
 from service.jobs.rollup import roll_up, rollups
@@ -40,11 +44,12 @@ KEPT_ARMS = 12
 
 @dataclass(frozen=True)
 class LearningRun:
-    """What a run came to."""
+    """What a run came to. `soaks`: what a lab should measure, for phones will not."""
 
     recommendation: int
     rankings: int
     findings: tuple[Finding, ...]
+    soaks: tuple[Soak, ...]
     figures: dict[str, Any]
 
 
@@ -69,9 +74,13 @@ def learn(
         )
     soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
     splits = explore(ranked, budget)
-    packed = _packed(ranked, splits, soc_of, hot_log_factors(by_stack, soc_of))
-    findings = _findings(by_class, fingerprints)
-    figures = {
+    hot = explored(splits, soc_of, heats(by_stack, soc_of), budget)
+    packed = _packed({Workload.BURST: splits, Workload.SUSTAINED: hot})
+    findings = _findings(engine, by_class, fingerprints, now)
+    asked_of_lab = tuple(soaks(findings, by_stack, soc_of))
+    pairs = partial_pairs(by_stack, soc_of, {(spec.app, spec.name): spec.latency_target_ms for spec in specs})
+    gated = gate(engine, splits, stack_of, measured.values())
+    figures: dict[str, Any] = {
         "cells_measured": len(asked.observations),
         "cells_from_labs": len(
             {cell for cell, _ in lab_measured if cell not in measured or not measured[cell].measured}
@@ -81,18 +90,19 @@ def learn(
         "stacks": len(stacks),
         "seconds": round(time.perf_counter() - started, 2),
         "findings": [finding.to_json() for finding in findings],
-        "lead_coverage": lead_coverage(partial_pairs(by_stack, soc_of)).to_json(),
-        "gate": gate(engine, splits, stack_of).to_json(),
+        "soaks": [soak.to_json() for soak in asked_of_lab],
+        "thresholds": {name: found.to_json() for name, found in thresholds(pairs).items()},
+        "gate": gated.to_json(),
     }
     with Session(engine) as session, session.begin():
-        recommendation = put_up_for_review(session, pack_rankings(packed), figures, now)
-        stored.note(session, [finding.to_json() for finding in findings], now, recommendation)
-    return LearningRun(recommendation, len(ranked), findings, figures)
+        recommendation = put_up_for_review(session, pack_rankings(packed), figures, now, gated.reasons)
+        stored.note(session, figures["findings"], now, recommendation)
+    return LearningRun(recommendation, len(ranked), findings, asked_of_lab, figures)
 
 
 def look(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[Finding, ...]:
     """Findings of everything stored so far, noted, without ranking anything."""
-    found = _findings(*_read(engine, now, crashed_before))
+    found = _findings(engine, *_read(engine, now, crashed_before), now)
     with Session(engine) as session, session.begin():
         stored.note(session, [finding.to_json() for finding in found], now)
     return found
@@ -106,30 +116,30 @@ def _read(engine: Engine, now: datetime, crashed_before: datetime) -> tuple[list
         return by_class, [f for f in reports.device_classes(session) if f.learnable]
 
 
-def _findings(by_class: Iterable[Rollup], fingerprints: Iterable[Fingerprint]) -> tuple[Finding, ...]:
-    return tuple(find(by_class, devices_of(fingerprints)))
+def _findings(
+    engine: Engine, by_class: Iterable[Rollup], fingerprints: Iterable[Fingerprint], now: datetime
+) -> tuple[Finding, ...]:
+    """What detectors see, and rollouts that were stopped."""
+    with Session(engine) as session:
+        graphs = operations_of(models.all_models(session))
+        devices = devices_of(fingerprints, reports.reports_by_class(session))
+        stopped = breaches(session, now)
+    rows = [row for row in by_class if row.cell.group in devices]
+    soc_of = {name: device.soc for name, device in devices.items()}
+    return (*with_severity(stopped, rows, soc_of), *find(rows, devices, graphs))
 
 
-def _packed(
-    rankings: Iterable[Learned],
-    splits: Iterable[Split],
-    soc_of: Mapping[str, str],
-    factors: Mapping[tuple[str, str], float],
-) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+def _packed(by_workload: Mapping[Workload, Splits]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
     """Driver stack → app → model → workload → ranking, as a release carries it."""
-    shares = {(s.device_class, s.model): s for s in splits}
     packed: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
-    for learned in rankings:
-        split = shares.get((learned.device_class, learned.model))
-        if split is None:
-            continue
-        app, model = app_and_model(learned.model)
-        hot = sustained(learned, split, soc_of[learned.device_class], factors)
-        by_workload = {
-            Workload.BURST.value: _ranking(learned, split).to_json(),
-            Workload.SUSTAINED.value: _ranking(*hot).to_json(),
-        }
-        packed.setdefault(learned.device_class, {}).setdefault(app, {})[model] = by_workload
+    for workload, splits in by_workload.items():
+        shares = {(split.device_class, split.model): split for split in splits}
+        for learned in splits.rankings:
+            split = shares.get((learned.device_class, learned.model))
+            if split is not None:
+                app, model = app_and_model(learned.model)
+                of_model = packed.setdefault(learned.device_class, {}).setdefault(app, {}).setdefault(model, {})
+                of_model[workload.value] = _ranking(learned, split).to_json()
     return packed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -99,6 +99,8 @@ def advance(
     detail = {"note": note} if note else {}
     if row.self_approved and step is Step.APPROVE:
         detail["self_approved"] = row.review_note or ONE_USER
+    if row.kind == Kind.RECOMMENDATION and step is Step.SUBMIT and actor != LEARNER:
+        detail["against_the_gate"] = row.note
     audit.append(session, now, actor, f"revision-{step}", _name(row), revision=row.number, state=row.state, **detail)
     return row
 
@@ -118,14 +120,23 @@ def propose(session: Session, proposal: Proposal, actor: Actor, now: datetime) -
     return advance(session, row, Step.APPROVE, actor.name, now) if alone else row
 
 
-def recommend(session: Session, rankings: bytes, figures: dict[str, Any], now: datetime) -> int:
-    """Store a learning run and put it up for review, in place of the one that waits there; returns its id."""
+def recommend(
+    session: Session, rankings: bytes, figures: dict[str, Any], now: datetime, refused: Sequence[str] = ()
+) -> int:
+    """Store a learning run and put it up for review, in place of the one that waits there; returns its id.
+
+    `refused` says why its gate is closed. Then it stays a draft, which no release carries, and the one that waits goes on
+    waiting; a person may submit the draft with a note that says why.
+    """
     number = releases.add_recommendation(session, rankings, figures, now)
-    for waiting in revisions.in_state(session, Kind.RECOMMENDATION, State.IN_REVIEW):
+    passed_over = [State.DRAFT] if refused else [State.DRAFT, State.IN_REVIEW]
+    for waiting in (row for state in passed_over for row in revisions.in_state(session, Kind.RECOMMENDATION, state)):
         advance(session, waiting, Step.WITHDRAW, LEARNER, now, "a newer learning run")
     content = {"recommendation": number}
-    row = save(session, Proposal(Kind.RECOMMENDATION, "rankings", content, "a learning run"), LEARNER, now, blind=True)
-    advance(session, row, Step.SUBMIT, LEARNER, now)
+    note = f"refused by its gate: {'; '.join(refused)}" if refused else "a learning run"
+    row = save(session, Proposal(Kind.RECOMMENDATION, "rankings", content, note), LEARNER, now, blind=True)
+    if not refused:
+        advance(session, row, Step.SUBMIT, LEARNER, now)
     return number
 
 

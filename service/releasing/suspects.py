@@ -11,8 +11,8 @@ from policies.rules.deny import Cohort
 from policies.vocabulary import VENDOR_DELEGATES, Delegate
 from service.store.class_cohorts import Members
 
-UNKNOWN_SOC: Final = "unknown"
-"""What learning runs call the SoC of classes that tell none: a cohort cannot name it."""
+NO_SOC: Final = frozenset({"unknown", "*"})
+"""What learning runs call the SoC of classes that tell none, and of findings that concern all: a cohort names neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Suspect:
 def suspects(told: Mapping[str, Any]) -> Iterator[Suspect]:
     """The narrowest cohort of a finding first, then wider ones, each once. `told` is its JSON."""
     narrow = told.get("quarantine") or {}
-    soc = "" if told["soc"] == UNKNOWN_SOC else told["soc"]
+    soc = "" if told["soc"] in NO_SOC else told["soc"]
     arms = told["arms"][0]
     named = arms.split(".", 2)
     narrowest = f"{narrow.get('precision', named[0])}.*.{narrow.get('target', named[-1])}"

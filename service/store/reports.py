@@ -70,6 +70,12 @@ def fingerprints(session: Session, device_classes: Collection[str]) -> dict[str,
     return {row.device_class: Fingerprint.model_validate(row.fingerprint) for row in session.exec(asked)}
 
 
+def reports_by_class(session: Session) -> dict[str, int]:
+    """Distinct reports of each class."""
+    rows = session.exec(select(ReportRow.device_class, func.count()).group_by(col(ReportRow.device_class)))
+    return dict(rows.all())
+
+
 def report_of_class(session: Session, device_class: str) -> str | None:
     """Some report of the class, for explaining it."""
     return session.exec(

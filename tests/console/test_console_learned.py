@@ -14,10 +14,20 @@ from policies.fingerprint import Fingerprint
 from tests.console.test_console_changes import read
 
 EDGETPU, CPU = "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu"
+WORSE = {
+    "stack": "s-1", "model": "camera/mobilenet", "leads": EDGETPU, "would_lead": CPU, "live_ms": 2.0, "new_ms": 3.0,
+    "factor": 1.5, "factor_95": [1.2, 1.9], "uses": 0.5,
+}  # fmt: skip
 GATE = {
-    "units": 2, "units_compared": 1, "passes": False, "reasons": ["the mean log cost may rise"], "log_change": 0.0488,
-    "log_change_95": [-0.01, 0.1], "leader_changes": 0.5,
-    "worse": [{"stack": "s-1", "model": "camera/mobilenet", "leader": CPU, "factor": 1.5}],
+    "units": 2, "units_compared": 1, "passes": False, "reasons": ["the mean log cost may rise"], "uses_changed": 0.5,
+    "expected": {
+        "regret_live": 0.2, "regret_new": 0.25, "regret_change_95": [-0.01, 0.1], "log_change": 0.0488,
+        "log_change_95": [-0.01, 0.1],
+    },
+    "checks": [{
+        "name": "expected-cost", "value": 0.1, "limit": 0.01, "says": "the mean log cost may rise", "holds": False,
+    }],
+    "worse": [WORSE], "changes": [WORSE],
     "off_policy": {"uses": 411, "effective": 120.0, "mean_weight": 1.0, "estimates": {"dr": [-1.55, -2.3, 0.1]}},
 }  # fmt: skip
 FIGURES = {"rankings": 2, "stacks": 1, "cells_measured": 3, "cells_ranked": 9, "seconds": 1.5}

@@ -1,17 +1,22 @@
-"""The scan names the cohort that was planted, no wider and no narrower, and seldom anything where nothing is wrong."""
+"""The scan names the cohort that was planted, no wider and no narrower, and seldom anything where nothing is wrong.
+
+40,000 devices with eight attributes, as in the trials that the scan was chosen by, on seeds of its own. A run ends with
+the table; beside the scan stands a greedy search, which adds the condition with the highest failure rate until none is
+better.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
 import pytest
 
-from ml.cohort import Trials, guarded, scan
+from ml.cohort import Control, Trials, guarded, scan
 from ml.table import Text
 
-DEVICES: Final = 20_000
+DEVICES: Final = 40_000
 VALUES: Final = {
     "soc": 30,
     "driver": 8,
@@ -25,6 +30,7 @@ VALUES: Final = {
 NORMAL_SHARE: Final = 0.01
 
 Conditions = dict[str, str]
+NoteRates = Callable[[str, str, str], None]
 
 
 def make_fleet(rng: np.random.Generator) -> dict[str, Text]:
@@ -60,38 +66,95 @@ def with_faults(
     return failed
 
 
-@pytest.mark.parametrize(("excess", "least_found"), [(20, 0.5), (60, 0.9), (150, 1.0)])
-def test_a_planted_cohort_is_named_exactly(excess: int, least_found: float) -> None:
-    exact = []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
+def greedy(fleet: Mapping[str, Text], failed: np.ndarray) -> Conditions:
+    """The baseline: conditions added one by one, each the one that the most surprising share of failures lies behind."""
+    found: Conditions = {}
+    inside = np.ones(DEVICES, np.bool_)
+    best = 0.0
+    while len(found) < 3:
+        options = [
+            (excess_of(inside & (fleet[name] == value), failed), name, str(value))
+            for name in fleet.keys() - found.keys()
+            for value in np.unique(fleet[name])
+        ]
+        score, name, value = max(options)
+        if score <= best:
+            break
+        best, found[name] = score, value
+        inside &= fleet[name] == value
+    return found
+
+
+def excess_of(inside: np.ndarray, failed: np.ndarray) -> float:
+    expected, seen = NORMAL_SHARE * inside.sum(), float((inside & failed).sum())
+    return seen * np.log(seen / expected) - (seen - expected) if seen > expected > 0 else 0.0
+
+
+@pytest.mark.parametrize(("least", "most", "least_found"), [(10, 30, 0.6), (30, 100, 0.9), (100, 300, 1.0)])
+def test_a_planted_cohort_is_named_exactly(least: int, most: int, least_found: float, note_rates: NoteRates) -> None:
+    exact, by_greedy = [], []
+    for seed in range(6):
+        rng = np.random.default_rng([seed, least])
         fleet = make_fleet(rng)
+        excess = int(rng.integers(least, most))
         fault = a_cohort_of(fleet, rng, int(1.2 * excess))
-        found = scan(Trials.of(fleet, with_faults(fleet, rng, [fault], excess), NORMAL_SHARE))
+        failed = with_faults(fleet, rng, [fault], excess)
+        found = scan(Trials.of(fleet, failed, NORMAL_SHARE))
         exact.append(bool(found) and found[0].conditions == fault)
-    print(f"{excess} failing devices: exact cohort in {np.mean(exact):.0%} of {len(exact)} fleets")
+        by_greedy.append(greedy(fleet, failed) == fault)
+    size = f"{least}–{most} failing devices"
+    note_rates("cohort", size, f"exact {np.mean(exact):4.0%} of {len(exact)} fleets, greedy {np.mean(by_greedy):4.0%}")
     assert np.mean(exact) >= least_found
+    assert np.mean(exact) >= np.mean(by_greedy)
 
 
-def test_a_healthy_fleet_seldom_raises_an_alarm() -> None:
-    alarms = []
-    for seed in range(100, 130):
+def test_a_healthy_fleet_seldom_raises_an_alarm_and_a_control_arm_almost_never(note_rates: NoteRates) -> None:
+    """Counting events alarms about every second time; the control is half the devices, served something else."""
+    alarms, confirmed, by_events = [], [], []
+    for seed in range(1000, 1020):
         rng = np.random.default_rng(seed)
         fleet = make_fleet(rng)
-        alarms.append(bool(scan(Trials.of(fleet, with_faults(fleet, rng, [], 0), NORMAL_SHARE))))
-    print(f"no fault: {np.mean(alarms):.0%} of {len(alarms)} fleets raise an alarm (nominal 5 %)")
+        failed = with_faults(fleet, rng, [], 0)
+        control = rng.random(DEVICES) < 0.5
+        here = {name: column[~control] for name, column in fleet.items()}
+        found = scan(Trials.of(here, failed[~control], NORMAL_SHARE))
+        alarms.append(bool(found))
+        confirmed.append(any(held_against(cohort.conditions, fleet, failed, control).holds for cohort in found))
+        times = 1 + rng.poisson(2.0, DEVICES)
+        repeated = np.repeat(np.arange(DEVICES), np.where(failed, times, 1))
+        events = {name: column[repeated] for name, column in fleet.items()}
+        by_events.append(bool(scan(Trials.of(events, failed[repeated]))))
+    rates = (
+        f"alarms {np.mean(alarms):.1%} of {len(alarms)} fleets (nominal 5 %), with control arm {np.mean(confirmed):.1%}"
+    )
+    note_rates("cohort", "no fault", f"{rates}, counting events {np.mean(by_events):.0%}")
     assert np.mean(alarms) <= 0.1
+    assert not any(confirmed)
 
 
-def test_two_faults_at_once_are_both_named() -> None:
+def held_against(
+    conditions: Mapping[str, str], fleet: Mapping[str, Text], failed: np.ndarray, control: np.ndarray
+) -> Control:
+    inside = np.logical_and.reduce([fleet[name] == value for name, value in conditions.items()])
+    counts = [(int(rows.sum()), int(failed[rows].sum())) for rows in (inside & ~control, inside & control)]
+    return Control(*counts[0], *counts[1])
+
+
+def test_a_control_arm_confirms_a_cohort_that_really_fails() -> None:
+    assert Control(40, 12, 40, 0).holds
+    assert not Control(40, 12, 40, 10).holds
+    assert Control(1, 1, 2, 0).p_value == pytest.approx(1 / 3)
+
+
+def test_two_faults_at_once_are_both_named(note_rates: NoteRates) -> None:
     both = []
-    for seed in range(200, 208):
+    for seed in range(2000, 2005):
         rng = np.random.default_rng(seed)
         fleet = make_fleet(rng)
         faults = [a_cohort_of(fleet, rng, 200) for _ in range(2)]
         found = scan(Trials.of(fleet, with_faults(fleet, rng, faults, 150), NORMAL_SHARE))
         both.append(all(fault in [cohort.conditions for cohort in found] for fault in faults))
-    print(f"two faults: both exact in {np.mean(both):.0%} of {len(both)} fleets")
+    note_rates("cohort", "two faults of 150", f"both exact in {np.mean(both):.0%} of {len(both)} fleets")
     assert np.mean(both) >= 0.75
 
 

@@ -56,7 +56,7 @@ def test_windows_scatter_around_the_true_latency(fleet):
     phone = phones_of(fleet, "modelled")[0]
     app, model = phone.models_in_use[0]
     arm, latency_ms = fleet.best(phone, app, model, "burst")
-    medians = [np.median(phone.execution(app, model, arm, "burst", rng).runs_us) for _ in range(400)]
+    medians = [np.median(phone.execution(app, model, arm, rng).runs_us) for _ in range(400)]
     deviation = np.log(np.array(medians) / (latency_ms * 1e3))
     assert abs(np.median(deviation)) < 0.01
     assert 0.03 < np.quantile(np.abs(deviation), 0.68) < 0.08
@@ -67,7 +67,7 @@ def test_the_same_generator_gives_the_same_execution(fleet):
     phone = fleet.phones[0]
     app, model = phone.models_in_use[0]
     arm = fleet.arms(phone, app, model)[0]
-    one, two = (phone.execution(app, model, arm, "burst", np.random.default_rng(7)) for _ in range(2))
+    one, two = (phone.execution(app, model, arm, np.random.default_rng(7)) for _ in range(2))
     assert np.array_equal(one.runs_us, two.runs_us)
     assert (one.compile_us, one.cache_hit, one.first_run_us) == (two.compile_us, two.cache_hit, two.first_run_us)
 
@@ -75,7 +75,7 @@ def test_the_same_generator_gives_the_same_execution(fleet):
 def test_an_arm_that_does_not_exist_fails_to_compile(fleet):
     phone = fleet.phones[0]
     app, model = phone.models_in_use[0]
-    execution = phone.execution(app, model, "int8.tflite.nnapi.nowhere", "burst", np.random.default_rng(0))
+    execution = phone.execution(app, model, "int8.tflite.nnapi.nowhere", np.random.default_rng(0))
     assert execution.failure == "compile_failed"
     assert not execution.runs_us.size
     assert fleet.true_latency_ms(phone, app, model, "int8.tflite.nnapi.nowhere", "burst") is None

@@ -1,26 +1,53 @@
-"""Sustained work is ranked by what arms do when the phone is hot."""
+"""Sustained work is ranked by what arms do when the phone is hot, and tries those whose heat nobody knows."""
 
 from __future__ import annotations
 
-from math import log
+from collections.abc import Mapping, Sequence
+from math import exp, log
 
+import numpy as np
 import pytest
 
-from ml.explore import Split, Weight
+from ml.explore import Budget, Splits, explore
 from ml.limits import Exclusion
-from ml.rankings import RankedArm, Ranking
+from ml.rankings import Rankings
 from ml.rollup import Cell, Rollup
-from ml.sustained import hot_log_factors, sustained
+from ml.sustained import PRIOR_SD, Heat, explored, heats
+from ml.table import Table
 
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp16.tflite.gpu", "int8.tflite.cpu"
+SOC_OF = {"stack": "tensor-g3"}
+NPU_HEAT = ("tensor-g3", "nnapi.google-edgetpu")
 
 
-def ranked(arm: str, latency_ms: float) -> RankedArm:
-    return RankedArm(arm, latency_ms, latency_ms, 0.1, 5, 0.5, 0.5, 0.0, Exclusion.NONE)
+def splits_of(arms: Sequence[str], latency_ms: Sequence[float], sd: float = 0.02) -> Splits:
+    """One unit whose arms are known well."""
+    count = len(arms)
+    mean = np.log(np.array(latency_ms))
+    rankings = Rankings(
+        Table.of({"chipset": ["stack"] * count, "model": ["app/model"] * count, "arm": arms}),
+        mean,
+        np.full(count, sd),
+        np.exp(mean),
+        np.full(count, 5),
+        np.eye(count)[mean.argmin()],
+        np.exp(mean - mean.min()) - 1,
+        np.full(count, np.nan),
+        np.full(count, Exclusion.NONE.value),
+        np.zeros(count, np.bool_),
+        np.ones(count, np.bool_),
+        np.zeros(count, np.intp),
+        np.argsort(mean),
+    )
+    return explore(rankings)
 
 
-def ranking(*arms: RankedArm) -> Ranking:
-    return Ranking("stack", "app.model", arms, (), measured=True)
+def weights(splits: Splits) -> dict[str, int]:
+    return dict(zip(splits.rankings.cells.arm.tolist(), splits.weight_bp.tolist(), strict=True))
+
+
+def hot_splits(splits: Splits, known: Mapping[tuple[str, str], Heat]) -> Splits:
+    return explored(splits, SOC_OF, known, Budget())
 
 
 def window(model: str, *, hot: bool, latency_us: float) -> Rollup:
@@ -28,39 +55,43 @@ def window(model: str, *, hot: bool, latency_us: float) -> Rollup:
 
 
 def test_an_arm_that_throttles_loses_the_lead_only_when_hot() -> None:
-    split = Split("stack", "app.model", (Weight(NPU, 9_500, explore=False), Weight(GPU, 500, explore=True)))
-    hot, hot_split = sustained(
-        ranking(ranked(NPU, 10), ranked(CPU, 12)), split, "tensor-g3", {("tensor-g3", NPU[12:]): log(1.8)}
-    )
-    assert [(arm.arm, round(arm.latency_ms, 6)) for arm in hot.arms] == [(CPU, 12), (NPU, 18)]
-    assert hot_split.weights == (Weight(CPU, 9_500, explore=False), Weight(GPU, 500, explore=True))
+    bursts = splits_of([NPU, CPU], [10, 12])
+    hot = hot_splits(bursts, {NPU_HEAT: Heat(log(1.8), 0.05)})
+    assert [arm.arm for arm in next(iter(bursts.rankings)).arms] == [NPU, CPU]
+    found = next(iter(hot.rankings)).arms
+    assert [(arm.arm, round(arm.latency_ms, 6)) for arm in found] == [(CPU, 12), (NPU, 18)]
+    assert sum(weights(hot).values()) == 10_000
+    assert weights(hot)[CPU] > 9_000
 
 
-def test_weights_still_add_up_where_the_new_leader_was_being_explored() -> None:
-    split = Split("stack", "app.model", (Weight(NPU, 9_000, explore=False), Weight(CPU, 1_000, explore=True)))
-    _, hot_split = sustained(ranking(ranked(NPU, 10), ranked(CPU, 12)), split, "g3", {("g3", NPU[12:]): log(2)})
-    assert hot_split.weights == (Weight(CPU, 10_000, explore=False),)
+def test_an_arm_whose_heat_nobody_knows_is_tried_in_sustained_work_and_not_in_bursts() -> None:
+    bursts = splits_of([NPU, GPU, CPU], [10, 26, 14])
+    hot = hot_splits(bursts, {NPU_HEAT: Heat(log(1.8), 0.05)})
+    assert weights(bursts)[GPU] == 0
+    assert weights(hot)[GPU] > 0
+    assert sum(weights(hot).values()) == 10_000
 
 
-def test_without_heat_nothing_changes() -> None:
-    split = Split("stack", "app.model", (Weight(NPU, 10_000, explore=False),))
-    given = ranking(ranked(NPU, 10), ranked(CPU, 12))
-    assert sustained(given, split, "g3", {}) == (given, split)
+def test_where_no_heat_was_measured_bursts_decide() -> None:
+    bursts = splits_of([NPU, GPU, CPU], [10, 18, 14])
+    assert hot_splits(bursts, {}) is bursts
+    assert hot_splits(bursts, {("tensor-g1", "gpu"): Heat(0.5, 0.1)}) is bursts
 
 
-def test_one_hot_cell_moves_the_factor_less_than_many() -> None:
-    def factor(models: int) -> float:
+def test_one_hot_cell_moves_the_factor_less_than_many_and_is_less_sure() -> None:
+    def heat(models: int) -> Heat:
         rows = [
             window(f"model-{number}", hot=hot, latency_us=18_000 if hot else 10_000)
             for number in range(models)
             for hot in (False, True)
         ]
-        return hot_log_factors(rows, {"stack": "g3"})["g3", NPU[12:]]
+        return heats(rows, SOC_OF)[NPU_HEAT]
 
-    assert 0 < factor(1) < factor(4) < log(1.8)
-    assert factor(40) == pytest.approx(log(1.8), rel=0.06)
+    assert 0 < heat(1).log_factor < heat(4).log_factor < log(1.8)
+    assert exp(heat(40).log_factor) == pytest.approx(1.8, rel=0.06)
+    assert PRIOR_SD > heat(1).sd > heat(4).sd > 0
 
 
 def test_an_arm_that_is_faster_when_hot_is_not_believed() -> None:
     rows = [window("model", hot=False, latency_us=10_000), window("model", hot=True, latency_us=9_000)]
-    assert hot_log_factors(rows, {"stack": "g3"})["g3", NPU[12:]] == 0
+    assert heats(rows, SOC_OF)[NPU_HEAT].log_factor == 0

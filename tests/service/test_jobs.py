@@ -24,7 +24,8 @@ from service.jobs.recommend import learn, look
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.releasing.releases import load
-from service.store import revisions
+from service.releasing.revisions import recommend
+from service.store import revisions, uses
 from service.store.findings import finding_id
 from service.store.tables import FindingRow
 
@@ -185,6 +186,38 @@ def test_a_recommendation_carries_its_gate_and_names_the_uses_behind_it(
     assert second["units_compared"] >= 1
     assert second["off_policy"]["uses"] == 5
     assert set(second["off_policy"]["estimates"]) == {"ips", "dr", "snips"}
+
+
+def test_a_refused_recommendation_stays_a_draft_until_somebody_says_why_it_should_go_out(
+    client: FlaskClient, engine: Engine, operator: Operator
+) -> None:
+    operator.publish()
+    send(client, [make_observation((4000, 4100)) for _ in range(5)])
+    learn(engine, clock.now(), clock.now(), Budget())
+    with Session(engine, expire_on_commit=False) as session, session.begin():
+        recommend(session, b"", {}, clock.now(), ["5.0% of uses would cost over 5% more"])
+        waiting, refused = reversed(revisions.page(session, Kind.RECOMMENDATION, None, None, 2))
+        assert (waiting.state, refused.state) == ("in-review", "draft")
+        assert refused.note == "refused by its gate: 5.0% of uses would cost over 5% more"
+    submitted = operator.send("POST", f"/v1/revisions/{refused.number}/submit", {"note": "a new phone, nothing else"})
+    assert submitted.get_json()["state"] == "in-review"
+    logged = operator.send("GET", "/v1/audit").get_json()["audit"]
+    detail = next(entry["detail"] for entry in reversed(logged) if entry["action"] == "revision-submit")
+    assert detail["note"] == "a new phone, nothing else"
+    assert detail["against_the_gate"] == refused.note
+
+
+def test_the_chances_of_both_sides_of_a_rollout_add_up(client: FlaskClient, engine: Engine, operator: Operator) -> None:
+    """The candidate leads with the control's arm too, and some explore it: 0.3 + 0.6 + 0.05."""
+    operator.publish()
+    for side, propensity in (("", 0.6), ("+candidate", 0.3), ("+explore", 0.05)):
+        send(client, [make_observation(arm=f"{NPU}{side}", release=1, propensity=propensity) for _ in range(2)])
+    send(client, [make_observation(arm=CPU, requested={"delegate": "cpu"}, release=1, propensity=0.05)])
+    with Session(engine) as session:
+        found = uses.of_release(session, 1)
+    assert {round(use.propensity, 6) for use in found if use.arm == NPU} == {0.95}
+    assert [use.propensity for use in found if use.arm == CPU] == [pytest.approx(0.05)]
+    assert len(found) == 7
 
 
 def test_a_few_fake_phones_move_no_cohort(client: FlaskClient, engine: Engine) -> None:

@@ -100,8 +100,8 @@ def few_socs(fleet: Fleet) -> tuple[Fleet, str]:
 def play(scene: Scene, bad_soc: str, tell: Callable[[str], None], told: Callable[[Look], None]) -> Outcome:
     """Roll the candidate out and let the guard do the rest. Raises httpx.HTTPError where the server does not answer."""
 
-    def runner(phone: Phone, app: str, workload: str, rng: np.random.Generator) -> PhoneRunner:
-        return CandidateRunner(phone, app, workload, rng, bad_soc)
+    def runner(phone: Phone, app: str, session_minute: float, rng: np.random.Generator) -> PhoneRunner:
+        return CandidateRunner(phone, app, session_minute, rng, bad_soc)
 
     with httpx.Client(timeout=30) as http:
         operator = Operator(http, scene.server, scene.token)
@@ -162,8 +162,8 @@ def _other_files(spec: Mapping[str, Any]) -> dict[str, Any]:
 class CandidateRunner(PhoneRunner):
     """A phone that knows both files: the candidate's are slow on one SoC, and the phone reports what it measures."""
 
-    def __init__(self, phone: Phone, app: str, workload: str, rng: np.random.Generator, bad_soc: str) -> None:
-        super().__init__(phone, app, workload, rng)
+    def __init__(self, phone: Phone, app: str, session_minute: float, rng: np.random.Generator, bad_soc: str) -> None:
+        super().__init__(phone, app, session_minute, rng)
         self._bad = phone.soc == bad_soc
 
     def start(self, model: str, arm_id: str, arm: Mapping[str, Any]) -> PhoneSession:

@@ -16,6 +16,7 @@ from ml.fleet import Fleet
 from ml.limits import Limits
 from service import clock
 from service.cli.demo import verdict
+from service.cli.demo.lab import soak
 from service.cli.demo.ledger import Ledger, NotingTransport
 from service.cli.demo.rounds import RoundFigures, figures, handsets, run_round
 from service.cli.demo.stage import Operator
@@ -71,7 +72,8 @@ def play(scene: Scene, watcher: Watcher) -> Play:
         operator = Operator(http, scene.server, scene.token)
         watcher.stage(f"registering {len(scene.fleet.models)} models")
         operator.register(scene.fleet.models)
-        phones = handsets(scene.fleet, NotingTransport(scene.server, http, ledger), scene.seed, scene.trusted_keys)
+        transport = NotingTransport(scene.server, http, ledger)
+        phones = handsets(scene.fleet, transport, scene.seed, scene.trusted_keys)
         rows: list[RoundFigures] = []
         for number in range(scene.rounds):
             note = "out of the box: nothing measured yet" if number == 0 else f"learned from round {number - 1}"
@@ -83,7 +85,9 @@ def play(scene: Scene, watcher: Watcher) -> Play:
             if number < scene.rounds - 1:
                 watcher.stage("rolling up and learning")
                 now = clock.now()
-                learn(scene.engine, now, now, EXPLORING if number < scene.rounds - 2 else SETTLED, LIMITS)
+                run = learn(scene.engine, now, now, EXPLORING if number < scene.rounds - 2 else SETTLED, LIMITS)
+                if run.soaks:
+                    watcher.stage(f"the lab soaks {soak(scene.fleet, run.soaks, transport, scene.seed)} arms")
     watcher.stage("looking for faults, counting records")
     findings = look(scene.engine, clock.now(), clock.now())
     judged = verdict.Verdict(

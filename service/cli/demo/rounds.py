@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ml.fleet import Fleet, Phone
+from ml.fleet.assumptions import HOT_AFTER_MINUTES, SESSION_MINUTES
 from nnfleet_client import FleetClient, Outcome, ProcessDied, Settings, Transport
 from policies.rollouts.staging import parted
 from service.cli.demo.runner import PhoneRunner
@@ -27,13 +28,13 @@ NOTHING_RIGHT: Final = 10.0
 """Regret counted for a use that no acceptable arm served."""
 
 
-MakesRunner = Callable[[Phone, str, str, np.random.Generator], PhoneRunner]
-"""(phone, app, workload, generator) → what runs its models."""
+MakesRunner = Callable[[Phone, str, float, np.random.Generator], PhoneRunner]
+"""(phone, app, minute of the session, generator) → what runs its models."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """One use of one model: `regret` of the arm that served against the best acceptable one, 1 is best."""
+    """One use of one model: `regret` of the arm that served at its end against the best acceptable one, 1 is best."""
 
     regret: float
     latency_ms: float
@@ -92,14 +93,24 @@ class Handset:
 
     def _use(self, app: str, model: str) -> Use:
         workload = "sustained" if self._rng.random() < SUSTAINED_SHARE else "burst"
-        runner = self._runner(self._phone, app, workload, self._rng)
-        outcome, crashes = self._walk(app, model, workload, runner)
+        crashes = 0
+        for session_minute in self._looks(workload):
+            runner = self._runner(self._phone, app, session_minute, self._rng)
+            outcome, died = self._walk(app, model, workload, runner)
+            crashes += died
         best_ms = self._fleet.best(self._phone, app, model, workload)[1]
         arm = parted(outcome.arm_id)[0] if outcome and outcome.arm_id else None
         got_ms = self._fleet.true_latency_ms(self._phone, app, model, arm, workload) if arm else None
         latency_ms = got_ms if got_ms is not None else NOTHING_RIGHT * best_ms
         explored = outcome.plan.explore if outcome else False
         return Use(latency_ms / best_ms, latency_ms, self._targets[app, model], explored, crashes)
+
+    def _looks(self, workload: str) -> tuple[float, ...]:
+        """Minutes of a session at which the app makes a window: sustained work is looked at before it is hot and after."""
+        if workload == "burst":
+            return (0.0,)
+        early, late = self._rng.random(2)
+        return early * HOT_AFTER_MINUTES, HOT_AFTER_MINUTES + late * (SESSION_MINUTES - HOT_AFTER_MINUTES)
 
     def _walk(self, app: str, model: str, workload: str, runner: PhoneRunner) -> tuple[Outcome | None, int]:
         """Use the model; where the driver kills the process the app is started again and goes one rung down."""

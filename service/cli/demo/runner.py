@@ -13,18 +13,21 @@ from policies.rollouts.staging import parted
 
 
 class PhoneRunner:
-    """Runs the models of one app on one phone. Latencies are what the phone drew, nothing sleeps."""
+    """Runs the models of one app on one phone. Latencies are what the phone drew, nothing sleeps.
 
-    def __init__(self, phone: Phone, app: str, workload: str, rng: np.random.Generator) -> None:
+    `session_minute`: how long the phone has been working when the window begins.
+    """
+
+    def __init__(self, phone: Phone, app: str, session_minute: float, rng: np.random.Generator) -> None:
         self._phone = phone
         self._app = app
-        self._workload = workload
+        self._session_minute = session_minute
         self._rng = rng
         self.last: Execution | None = None
 
     def start(self, model: str, arm_id: str, arm: Mapping[str, Any]) -> PhoneSession:  # noqa: ARG002
         """Start an arm, by its id or its key in a rollout; raises ArmFailed where it does not compile and ProcessDied where its driver aborts."""
-        self.last = self._phone.execution(self._app, model, parted(arm_id)[0], self._workload, self._rng)
+        self.last = self._phone.execution(self._app, model, parted(arm_id)[0], self._rng, self._session_minute)
         if self.last.failure == "process_died":
             raise ProcessDied
         if self.last.failure == "compile_failed":

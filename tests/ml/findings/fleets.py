@@ -12,7 +12,7 @@ from ml.rollup import Cell, Rollup
 
 SOCS = [f"soc-{number}" for number in range(12)]
 DEVICES = {f"class-{soc}": Device(soc) for soc in SOCS}
-MODELS = [f"model-{number}" for number in range(6)]
+MODELS = [f"model-{number}" for number in range(12)]
 NPU, FLOAT_NPU, CPU = "int8.tflite.nnapi.mtk-neuron", "fp16.tflite.nnapi.mtk-neuron", "int8.tflite.cpu"
 RUNS = 40
 

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from fleets import CPU, DEVICES, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
 
 from ml.findings import find
 from ml.findings.finding import Finding
+from ml.findings.operation import suspect
 from ml.rollup import Cell, Rollup
 
 
@@ -80,3 +82,61 @@ def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_other
         assert crash.quarantine["soc"] == crash.soc
         assert (crash.quarantine["target"], crash.quarantine["precision"]) == ("nnapi.mtk-neuron", "int8")
     assert all(finding.to_json()["quarantine"] for finding in crashes)
+
+
+def crashing(rows: Iterable[Rollup], soc: str, *, cpu_too: bool = False) -> list[Rollup]:
+    """Every start of the SoC's NPU ends the process; with `cpu_too` those of its CPU as well."""
+    found = planted(rows, soc, NPU, changing(crashed=lambda row: row.attempts))
+    return planted(found, soc, CPU, changing(crashed=lambda row: row.attempts)) if cpu_too else found
+
+
+def test_a_cohort_that_fails_where_its_control_works_may_be_quarantined_without_a_person() -> None:
+    [crash] = find(crashing(healthy_fleet(np.random.default_rng(4)), "soc-4"), DEVICES)
+    assert crash.control is not None
+    assert (crash.control.trials, crash.control.failed) == (6, 6)
+    assert (crash.control.control_trials, crash.control.control_failed) == (12, 0)
+    assert crash.may_quarantine
+    assert crash.to_json()["may_quarantine"]
+
+
+def test_phones_that_crash_on_the_cpu_too_are_found_and_not_quarantined_by_themselves() -> None:
+    [crash] = find(crashing(healthy_fleet(np.random.default_rng(5)), "soc-5", cpu_too=True), DEVICES)
+    float_npu = 6
+    assert crash.control is not None
+    assert crash.control.control_failed == crash.control.control_trials - float_npu
+    assert not crash.control.holds
+    assert not crash.may_quarantine
+
+
+def test_severity_is_who_has_it_and_how_much_of_the_fleets_use_is_theirs() -> None:
+    [crash] = find(crashing(healthy_fleet(np.random.default_rng(6)), "soc-6"), DEVICES)
+    assert crash.classes == 1
+    assert crash.uses == pytest.approx(1 / len(DEVICES), rel=0.4)
+
+
+def test_the_operation_that_the_failing_graphs_share_is_named() -> None:
+    """R-E4: wrong outputs by operation, without any phone checking one: the models that have it fail, the others work."""
+    concatenates = {model: bool(number % 2) for number, model in enumerate(MODELS)}
+    graphs = {
+        ("app", model, "int8.tflite"): frozenset({"CONV_2D", f"OF_{model}"} | ({"CONCATENATION"} if has else set()))
+        for model, has in concatenates.items()
+    }
+    rows = healthy_fleet(np.random.default_rng(7), models=12)
+    for soc in ("soc-7", "soc-8"):
+        wrong_there = changing(golden_failed=lambda row: row.windows * concatenates[row.cell.model])
+        rows = planted(rows, soc, NPU, wrong_there)
+    wrong = [finding for finding in find(rows, DEVICES, graphs) if finding.name == "wrong-output"]
+    assert {finding.operation for finding in wrong} == {"CONCATENATION"}
+    assert all(finding.operation is None for finding in find(rows, DEVICES))
+
+
+def test_an_operation_is_blamed_only_where_enough_graphs_tell_it_apart() -> None:
+    bad, good = frozenset({"A", "B"}), frozenset({"A"})
+    assert suspect({bad: True, good: False}) is None
+    assert suspect({bad: True}) is None
+    many = {frozenset({"A", "B", f"C{n}"}): True for n in range(5)} | {
+        frozenset({"A", f"D{n}"}): False for n in range(5)
+    }
+    assert suspect(many) == "B"
+    twins = {frozenset({*graph, "B2"}) if failed else graph: failed for graph, failed in many.items()}
+    assert suspect(twins) is None

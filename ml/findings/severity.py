@@ -1,0 +1,37 @@
+"""How many have it: device classes with a finding, and how much of the fleet's use is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ml.findings.finding import ANY, Finding, precision_of, target_of
+from ml.rollup import Cell, Rollup
+
+
+def with_severity(findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> list[Finding]:
+    """The findings with who has them and their share of all windows: the classes that the evidence names, else those of the
+    SoC that ran what is suspected.
+    """
+    rows = list(rollups)
+    windows: dict[str, int] = {}
+    for row in rows:
+        windows[row.cell.group] = windows.get(row.cell.group, 0) + row.windows + row.crashed
+    cells = {row.cell for row in rows}
+    return [_weighed(finding, cells, windows, soc_of) for finding in findings]
+
+
+def _weighed(finding: Finding, cells: Iterable[Cell], windows: Mapping[str, int], soc_of: Mapping[str, str]) -> Finding:
+    named = {row["device_class"] for row in finding.evidence if "device_class" in row}
+    ran = {cell.group for cell in cells if finding.soc in {ANY, soc_of[cell.group]} and _suspected(cell, finding)}
+    classes, total = named or ran, max(sum(windows.values()), 1)
+    return replace(finding, classes=len(classes), uses=sum(windows.get(name, 0) for name in classes) / total)
+
+
+def _suspected(cell: Cell, finding: Finding) -> bool:
+    model = finding.quarantine.get("model", f"{cell.app}/{cell.model}")
+    return (
+        finding.target in {ANY, target_of(cell.arm)}
+        and finding.precision in {"", precision_of(cell.arm)}
+        and model == f"{cell.app}/{cell.model}"
+    )
