@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.message import Message
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any, Final
@@ -29,10 +30,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the server said."""
+    """What the server said. Headers are found however they are spelled: granian sends them in small letters."""
 
     status: int
-    headers: Mapping[str, str]
+    headers: Message
     body: Any
 
 
@@ -73,7 +74,7 @@ class Remote:
         )
         try:
             with urllib.request.urlopen(asked, timeout=TIMEOUT_S) as answer:  # noqa: S310
-                return Reply(answer.status, dict(answer.headers.items()), _json(answer.read()))
+                return Reply(answer.status, answer.headers, _json(answer.read()))
         except urllib.error.HTTPError as error:
             raise _refused(error) from error
         except OSError as error:

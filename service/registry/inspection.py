@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from policies.graph import ModelGraph
+from policies.support import minimum_feature_level
 from policies.vocabulary import Format, Precision
 from service.registry.lint import lint
 from service.registry.model_file import ModelFile, Tensor
@@ -87,7 +88,10 @@ _READERS: Final = MappingProxyType({Format.TFLITE: _tflite, Format.ONNX: _onnx})
 
 
 def facts_of(model: ModelFile) -> dict[str, Any]:
-    """The facts of a model as plain JSON. Counts are of the main subgraph."""
+    """The facts of a model as plain JSON. Counts are of the main subgraph.
+
+    `nnapi_level`: the feature level at which NNAPI takes all of it that it ever will; None where that is nothing.
+    """
     computed = [tensor for tensor in model.tensors if not tensor.bytes]
     quantised = [tensor.quantization for tensor in model.tensors if tensor.quantization]
     return {
@@ -109,6 +113,7 @@ def facts_of(model: ModelFile) -> dict[str, Any]:
         "sparse_tensors": sum(tensor.sparse for tensor in model.tensors),
         "unpacked_fp16_weights": sum(node.activation == "float16w" for node in model.graph.nodes),
         "control_flow": list(model.control_flow),
+        "nnapi_level": minimum_feature_level(model.graph) if model.format is Format.TFLITE else None,
         "dynamic_tensors": len(model.dynamic_tensors),
         "dynamic_examples": [_tensor(model.tensors[number]) for number in model.dynamic_tensors[:EXAMPLES]],
         "signatures": list(model.about.signatures),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from moto.server import ThreadedMotoServer
+from operating import TOKEN
+from sqlalchemy import Engine
 
 from policies.errors import BodyTooLarge, DigestMismatch
 from service import clock
+from service.app import create_app
 from service.artifacts.receiving import received
 from service.artifacts.store import ArtifactStore, UnknownArtifact, open_store
+from service.settings import Settings
 
 PAYLOAD = b"weights" * 1_000
 DIGEST = hashlib.sha256(PAYLOAD).hexdigest()
@@ -95,6 +100,17 @@ def test_another_file_is_left_alone(store: ArtifactStore) -> None:
     store.remove(DIGEST)
     assert [found.sha256 for found in store.kept()] == [other]
     store.remove(other)
+
+
+def test_the_service_keeps_files_in_an_object_store(bucket: str, settings: Settings, engine: Engine) -> None:
+    client = create_app(replace(settings, artifacts=bucket), engine).test_client()
+    path, bearer = f"/v1/artifacts/{DIGEST}", {"Authorization": f"Bearer {TOKEN}"}
+    assert client.put(path, data=PAYLOAD, headers=bearer).status_code == 201
+    assert client.get(path, buffered=True).data == PAYLOAD
+    part = client.get(path, headers={"Range": "bytes=7-13"}, buffered=True)
+    assert (part.status_code, part.data) == (206, b"weights")
+    open_store(bucket).remove(DIGEST)
+    assert client.get(path).status_code == 404
 
 
 def test_a_body_over_the_limit_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_the_file_at_hand_is_among_them() -> None:
     found = inspect_file(WAKE_WORD)
     assert found is not None
     assert {name: found.facts[name] for name in row["facts"]} == row["facts"]
+    assert found.facts["nnapi_level"] == 3
 
 
 class TestInAProcessOfItsOwn:

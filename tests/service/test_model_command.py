@@ -15,18 +15,20 @@ from operating import TOKEN, Operator
 from typer.testing import CliRunner
 
 from service.cli.app import app as cli
-from service.server import running_server
+from service.server import WebServer, running_processes
 from service.settings import Settings
 
 WAKE_WORD = Path(__file__).parents[1] / "vectors" / "hey_jarvis.tflite"
 STATED = ("--task", "keyword-spotting", "--latency-target-ms", "30")
 
 
-@pytest.fixture
-def server(settings: Settings, operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(params=[WebServer.GUNICORN])
+def server(
+    request: pytest.FixtureRequest, settings: Settings, operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
     monkeypatch.setenv("NNFLEET_MANAGE_TOKEN", TOKEN)
-    with running_server(settings, workers=1) as url:
-        yield url
+    with running_processes(settings, workers=1, kind=request.param) as running:
+        yield running.url
 
 
 def add(server: str, *words: str) -> tuple[int, str]:
@@ -34,6 +36,7 @@ def add(server: str, *words: str) -> tuple[int, str]:
     return ran.exit_code, ran.output
 
 
+@pytest.mark.parametrize("server", list(WebServer), indirect=True)
 def test_files_become_variants_that_phones_can_download(server: str, operator: Operator, tmp_path: Path) -> None:
     code, told = add(server, "camera.wake", str(WAKE_WORD))
     assert (code, "state --task and --latency-target-ms" in told) == (2, True)
