@@ -26,7 +26,7 @@ def difference(before: Any, after: Any, path: str = "") -> Iterator[Change]:
     """The changes from one value to the other, in a stable order. Lists of things with ids are compared by id."""
     if before == after:
         return
-    old, new = _keyed(before), _keyed(after)
+    old, new = _keyed(before, after), _keyed(after, before)
     if old is None or new is None:
         yield Change(path or "/", before, after)
         return
@@ -44,8 +44,13 @@ def _in_common(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [name for name in one if name in other]
 
 
-def _keyed(value: Any) -> Mapping[str, Any] | None:
-    """An object as it is, a list of named things by name, None for anything without parts."""
+def _keyed(value: Any, other: Any) -> Mapping[str, Any] | None:
+    """An object as it is, a list of named things by name, None for anything without parts.
+
+    An empty list has no parts, where the `other` is a list of named things.
+    """
+    if value == [] and isinstance(other, Sequence):
+        return {} if _keyed(other, None) is not None else None
     if isinstance(value, Mapping):
         return value
     if isinstance(value, Sequence) and not isinstance(value, str) and value:

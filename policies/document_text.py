@@ -10,6 +10,7 @@ from policies.document import PolicyDocument, parse_document
 from policies.errors import ConditionError, InvalidField, InvalidInput, MalformedJson, MalformedYaml
 from policies.rules.arm_globs import check_globs
 from policies.strict_yaml import Mark, Path, Source
+from policies.validation import complaints
 
 MAX_JSON_BYTES: Final = 8 * 1024 * 1024
 MAX_YAML_BYTES: Final = 2 * 1024 * 1024
@@ -29,6 +30,21 @@ def parse_document_text(body: bytes, *, media_type: str = "application/json") ->
         source = strict_yaml.loads(text, max_bytes=MAX_YAML_BYTES, max_depth=MAX_DEPTH)
         return _placed(source, text)
     return _of_json(body)
+
+
+def faults_in(text: str) -> list[InvalidInput]:
+    """All that is wrong with a document in YAML, by line; empty where it would be taken. Of a text that is no YAML the first."""
+    try:
+        source = strict_yaml.loads(text, max_bytes=MAX_YAML_BYTES, max_depth=MAX_DEPTH)
+    except InvalidInput as error:
+        return [error]
+    found: list[InvalidField | ConditionError] = complaints(PolicyDocument, source.value)
+    if not found:
+        try:
+            _document(source.value)
+        except (InvalidField, ConditionError) as error:
+            found = [error]
+    return sorted((_at(error, source, text) for error in found), key=lambda fault: (fault.line or 0, fault.column or 0))
 
 
 def _of_json(body: bytes) -> PolicyDocument:
@@ -74,18 +90,23 @@ def _placed(source: Source, text: str) -> PolicyDocument:
     try:
         return _document(source.value)
     except (InvalidField, ConditionError) as error:
-        mark = _mark(source, error.field or "")
-        whole = mark.key or (mark.line, mark.column)
-        line, column = whole if error.line is None else _inside(mark, error, text)
-        raise type(error)(
-            error.reason,
-            field=error.field,
-            limit=error.limit,
-            line=line,
-            column=column,
-            expected=error.expected,
-            nearest=error.nearest,
-        ) from error
+        raise _at(error, source, text) from error
+
+
+def _at(error: InvalidField | ConditionError, source: Source, text: str) -> InvalidField | ConditionError:
+    """The same complaint with its place in the text."""
+    mark = _mark(source, error.field or "")
+    whole = mark.key or (mark.line, mark.column)
+    line, column = whole if error.line is None else _inside(mark, error, text)
+    return type(error)(
+        error.reason,
+        field=error.field,
+        limit=error.limit,
+        line=line,
+        column=column,
+        expected=error.expected,
+        nearest=error.nearest,
+    )
 
 
 def _mark(source: Source, field: str) -> Mark:

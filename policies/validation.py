@@ -51,6 +51,15 @@ def validated(kind: type[M], raw: Any) -> M:
         raise _complaint(kind, first, raw) from error
 
 
+def complaints(kind: type[BaseModel], raw: Any) -> list[InvalidField | ConditionError]:
+    """Everything that keeps `raw` from being a `kind`, in pydantic's order; empty where nothing does."""
+    try:
+        kind.model_validate(raw)
+    except ValidationError as error:
+        return [_complaint(kind, one, raw) for one in error.errors(include_url=False)]
+    return []
+
+
 def _complaint(kind: type[BaseModel], first: ErrorDetails, raw: Any) -> InvalidField | ConditionError:
     context = first.get("ctx", {})
     names = _names(first, raw)

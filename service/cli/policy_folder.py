@@ -6,19 +6,14 @@ saved meanwhile is not overwritten.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-import yaml
 
 from policies.document import PolicyDocument
 from policies.errors import InvalidField, InvalidInput
 from service.cli.policy_file import policy_in
-
-_HEAD: Final = re.compile(r"# revision (\d{1,9})\n")
+from service.releasing.policy_text import as_yaml, base_of, with_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +30,7 @@ class PolicyFile:
     @property
     def base(self) -> int | None:
         """The revision it was pulled from or pushed as; None for a file that somebody began."""
-        head = _HEAD.match(self.path.read_text("utf-8")) if self.path.exists() else None
-        return int(head[1]) if head else None
+        return base_of(self.path.read_text("utf-8")) if self.path.exists() else None
 
     def document(self) -> PolicyDocument:
         """The policy; raises InvalidInput with its place in the text."""
@@ -47,9 +41,7 @@ class PolicyFile:
 
     def note_base(self, revision: int) -> None:
         """Write the revision into the first line, and leave all others as they are."""
-        text = self.path.read_text("utf-8")
-        head = _HEAD.match(text)
-        self.path.write_text(f"# revision {revision}\n{text[head.end() :] if head else text}", "utf-8")
+        self.path.write_text(with_base(self.path.read_text("utf-8"), revision), "utf-8")
 
     def write(self, document: PolicyDocument, revision: int) -> bool:
         """Write a pulled policy; True where the file changes. One that says the same keeps its author's own words."""
@@ -74,9 +66,3 @@ def policy_files(folder: Path) -> Iterator[PolicyFile]:
 def file_of(folder: Path, app: str) -> PolicyFile:
     """Where the policy of an app stands."""
     return PolicyFile(folder / f"{app}.yaml")
-
-
-def as_yaml(document: PolicyDocument) -> str:
-    """The policy as text: fields in the order that the documentation has, defaults left out."""
-    stated: dict[str, Any] = document.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return yaml.safe_dump({"schema": 1} | stated, sort_keys=False, allow_unicode=True, width=120)

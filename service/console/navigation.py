@@ -43,6 +43,8 @@ NAVIGATION: Final = (
     Group(
         "Changes",
         (
+            Place("policies", "Policies", frozenset({"policy", "edit_policy", "policy_changes"})),
+            Place("reviews", "Reviews"),
             Place("recommendations", "Learned", frozenset({"recommendation"})),
             Place("revisions", "Revisions", frozenset({"revision"})),
             Place("quarantines", "Quarantines", frozenset({"new_quarantine", "preview_quarantine", "kill_switch"})),

@@ -27,10 +27,12 @@ from service.console import (
     login,
     model,
     models,
+    policies,
     provider,
     quarantines,
     recommendations,
     releases,
+    reviews,
     revisions,
     rollouts,
     settings,
@@ -156,6 +158,19 @@ blueprint.add_url_rule("/recommendations", "recommendations", recommendations.li
 blueprint.add_url_rule("/recommendations/<int:number>", "recommendation", recommendations.run_page)
 blueprint.add_url_rule("/revisions", "revisions", revisions.list_page)
 blueprint.add_url_rule("/revisions/<int:number>", "revision", revisions.revision_page)
+blueprint.add_url_rule("/revisions/<int:number>/submit", "submit", reviews.submit, methods=["POST"])
+blueprint.add_url_rule("/revisions/<int:number>/withdraw", "withdraw", reviews.withdraw, methods=["POST"])
+blueprint.add_url_rule("/revisions/<int:number>/approve", "approve", reviews.approve, methods=["POST"])
+blueprint.add_url_rule("/revisions/<int:number>/reject", "reject", reviews.reject, methods=["POST"])
+blueprint.add_url_rule("/revisions/<int:number>/comment", "comment", reviews.comment, methods=["POST"])
+blueprint.add_url_rule("/revisions/<int:number>/simulate", "simulate", reviews.simulate, methods=["POST"])
+blueprint.add_url_rule("/reviews", "reviews", reviews.list_page)
+blueprint.add_url_rule("/policies", "policies", policies.list_page)
+blueprint.add_url_rule("/policies/new", "new_policy", policies.new)
+blueprint.add_url_rule("/policies/<app>", "policy", policies.page)
+blueprint.add_url_rule("/policies/<app>", "edit_policy", policies.edit, methods=["POST"])
+blueprint.add_url_rule("/policies/<app>/changes", "policy_changes", policies.changes_page)
+blueprint.add_url_rule("/policies/<app>/policy.yaml", "policy_file", policies.export)
 blueprint.add_url_rule("/rollouts", "rollouts", rollouts.list_page)
 blueprint.add_url_rule("/rollouts/<int:number>", "rollout", rollouts.rollout_page)
 blueprint.add_url_rule("/rollouts", "start_rollout", rollouts.begin, methods=["POST"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from policies.revision import ACCEPTED, Kind, State
 from service.console.fleet_figures import LearningRun, learning_run
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import Window, stated, stated_number
+from service.console.reviews import review_of
 from service.context import services
 from service.releasing.revisions import ONE_USER
 from service.store import revisions
@@ -59,7 +60,8 @@ def revision_page(number: int) -> str:
         row = revisions.revision(session, number)
         before = _before(session, row)
         learned = _learned(session, row)
-    changes = _changes(before, row)
+        review = review_of(session, row)
+    changes = changes_between(before.content if before else None, row.content)
     window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, min(len(changes), MOST_CHANGES))
     return render_template(
         "console/revision.html",
@@ -71,6 +73,7 @@ def revision_page(number: int) -> str:
         cut=len(changes) > MOST_CHANGES,
         most=MOST_CHANGES,
         one_user=ONE_USER,
+        review=review,
     )
 
 
@@ -87,7 +90,7 @@ def _before(session: Session, row: RevisionRow) -> RevisionRow | None:
     return revisions.revision(session, row.base) if row.base is not None else None
 
 
-def _changes(before: RevisionRow | None, row: RevisionRow) -> Sequence[Change]:
+def changes_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Sequence[Change]:
     """One more than are shown, where there are. A part that is stated as null is no change of one that is not there."""
-    found = difference(before.content if before else {}, row.content)
+    found = difference(before or {}, after)
     return list(islice((c for c in found if (c.before, c.after) != (None, None)), MOST_CHANGES + 1))

@@ -78,6 +78,18 @@ def approved(session: Session) -> list[RevisionRow]:
     return list(session.exec(found.order_by(RevisionRow.kind, col(RevisionRow.number))))
 
 
+def waiting(session: Session) -> list[RevisionRow]:
+    """All that waits for a review, the oldest first."""
+    found = select(RevisionRow).where(RevisionRow.state == State.IN_REVIEW)
+    return list(session.exec(found.order_by(col(RevisionRow.number))))
+
+
+def decided(session: Session, limit: int) -> list[RevisionRow]:
+    """What somebody approved or rejected, the newest decision first."""
+    found = select(RevisionRow).where(col(RevisionRow.reviewed_at).is_not(None))
+    return list(session.exec(found.order_by(col(RevisionRow.reviewed_at).desc()).limit(limit)))
+
+
 def of_kind(session: Session, kind: Kind, numbers: Sequence[int]) -> list[RevisionRow]:
     """Those of these revisions that are of a kind."""
     found = select(RevisionRow).where(RevisionRow.kind == kind, col(RevisionRow.number).in_(numbers))

@@ -34,7 +34,7 @@ def test_values_that_differ_differ_somewhere(before: Any, after: Any) -> None:
     [
         ({"a": 1}, {"a": 2}, [Change("/a", 1, 2)]),
         ({}, {"a": {"b": 1}}, [Change("/a", None, {"b": 1})]),
-        ({"denies": []}, {"denies": [{"id": "q"}]}, [Change("/denies", [], [{"id": "q"}])]),
+        ({"denies": []}, {"denies": [{"id": "q"}]}, [Change("/denies/q", None, {"id": "q"})]),
         (
             {"denies": [{"id": "p"}, {"id": "q", "until": 1}]},
             {"denies": [{"id": "q", "until": 2}, {"id": "p"}]},

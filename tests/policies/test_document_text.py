@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.document import PolicyDocument, parse_document
-from policies.document_text import parse_document_text
+from policies.document_text import faults_in, parse_document_text
 from policies.errors import BodyTooDeep, BodyTooLarge, ConditionError, InvalidField, InvalidInput, MalformedYaml
 
 YAML, JSON = "application/yaml", "application/json"
@@ -222,3 +222,34 @@ def test_what_is_no_utf_8_is_refused() -> None:
 def test_a_document_written_as_json_is_the_parsed_value() -> None:
     raw = {"app": "camera", "ladder_rungs": 3}
     assert read(json.dumps(raw), JSON) == parse_document(raw)
+
+
+def test_everything_that_is_wrong_is_told_by_line() -> None:
+    text = "app: camera\nladder_rungs: 99\nrules:\n- id: r\n  when: devise.soc == 'x'\n  use: lerned\nexploration: 3\n"
+    found = faults_in(text)
+    assert [(fault.line, fault.field) for fault in found] == [(7, "exploration")]
+    found = faults_in(text.replace("exploration: 3\n", ""))
+    assert [(fault.line, fault.field) for fault in found] == [
+        (2, "ladder_rungs"), (5, "rules.0.when"), (6, "rules.0.use"),
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=60) | st.text(alphabet="{}[]:,-'\"&*!|>#\n ab1", max_size=60))
+def test_a_text_has_faults_exactly_where_it_is_refused(text: str) -> None:
+    found = outcome(text.encode(errors="surrogatepass"), YAML)
+    try:
+        faults = faults_in(text)
+    except UnicodeEncodeError:  # half of a surrogate pair: no form of a browser holds one
+        return
+    assert bool(faults) is isinstance(found, InvalidInput)
+
+
+@pytest.mark.parametrize(
+    "text", ["app: camera\n", "- a\n", "app: [\n", "app: camera\ndenies: [{id: q, arms: [x.y], reason: r}]\n"]
+)
+def test_the_first_fault_is_the_one_that_refuses(text: str) -> None:
+    found, faults = outcome(text.encode(), YAML), faults_in(text)
+    if isinstance(found, InvalidInput):
+        assert (faults[0].detail, faults[0].line) == (found.detail, found.line)
+    else:
+        assert faults == []
