@@ -25,8 +25,7 @@ from service.simulating.simulations import Asked
 from service.simulating.trying import tried
 from service.store import reviews, revisions, rollouts
 from service.store.people import one_user
-from service.store.review_tables import RevisionCommentRow, RevisionSimulationRow
-from service.store.tables import RevisionRow
+from service.store.tables import RevisionCommentRow, RevisionRow, RevisionSimulationRow
 
 DECIDED_SHOWN: Final = 20
 

@@ -2,4 +2,3 @@
 
 # Whoever reads the metadata finds every table in it, whichever module of them was asked for.
 from service.store import people_tables as people_tables
-from service.store import review_tables as review_tables

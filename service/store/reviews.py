@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlmodel import Session, col, func, select
 
-from service.store.review_tables import RevisionCommentRow, RevisionSimulationRow
+from service.store.tables import RevisionCommentRow, RevisionSimulationRow
 
 MOST_COMMENTS: Final = 500
 """Shown of one revision, the newest of them."""

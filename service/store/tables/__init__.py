@@ -8,6 +8,7 @@ from service.store.tables.jobs import FindingRow, JobRunRow, RoundRow
 from service.store.tables.lab import LabDeviceRow, LabMeasurementRow
 from service.store.tables.management import ApiKeyRow, ArtifactRow, AuditRow, RevisionRow
 from service.store.tables.releases import RecommendationRow, ReleaseContentRow, ReleaseRow, RolloutRow
+from service.store.tables.reviews import RevisionCommentRow, RevisionSimulationRow
 from service.store.tables.rollups import ArmTallyRow, CohortMedianRow, RolledDayRow, RollupRow
 from service.store.tables.telemetry import ObservationRow, TallyRow
 
@@ -29,7 +30,9 @@ __all__ = [
     "ReleaseContentRow",
     "ReleaseRow",
     "ReportRow",
+    "RevisionCommentRow",
     "RevisionRow",
+    "RevisionSimulationRow",
     "RolledDayRow",
     "RolloutRow",
     "RollupRow",

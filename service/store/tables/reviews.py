@@ -1,15 +1,15 @@
-"""Tables of what people and the service say about a revision before it is decided. A table class validates nothing."""
+"""What people and the service say about a revision before it is decided."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Identity, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Identity, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field, SQLModel
 
-from service.store.tables import metadata
+from service.store.tables.columns import moment
 
 
 def _id() -> Any:
@@ -17,11 +17,7 @@ def _id() -> Any:
 
 
 def _revision() -> Any:
-    return Field(sa_column=Column(ForeignKey(metadata.tables["revision"].c.number), nullable=False, index=True))
-
-
-def _moment() -> Any:
-    return Field(sa_column=Column(DateTime(timezone=True), nullable=False))
+    return Field(sa_column=Column(ForeignKey("revision.number"), nullable=False, index=True))
 
 
 class RevisionCommentRow(SQLModel, table=True):
@@ -31,7 +27,7 @@ class RevisionCommentRow(SQLModel, table=True):
 
     id: int | None = _id()
     revision: int = _revision()
-    at: datetime = _moment()
+    at: datetime = moment()
     author: str
     text: str = Field(sa_column=Column(Text, nullable=False))
 
@@ -43,6 +39,6 @@ class RevisionSimulationRow(SQLModel, table=True):
 
     id: int | None = _id()
     revision: int = _revision()
-    at: datetime = _moment()
+    at: datetime = moment()
     asked_by: str
     found: dict[str, Any] = Field(sa_column=Column(JSONB, nullable=False))
