@@ -27,11 +27,14 @@ from policies.fingerprint import fingerprint
 from policies.report import parse_report
 from service.deciding.decision_body import decision_body
 from service.deciding.decision_file import DecisionFile, DecisionFileWriter
+from service.deciding.fast_lane import FastLane
 from service.deciding.local_copy import LocalCopy
+from service.deciding.lookup import Lookup
 from service.deciding.signing import SigningKeys
 from service.releasing.release_content import PackedRelease, pack
 from service.server import running_processes
 from service.settings import Settings
+from service.store.engine import make_engine
 from tests.bench.goals import at_most
 from tests.bench.load import get
 from tests.bench.stage import (
@@ -100,6 +103,42 @@ def get_us(made: Host) -> float:
     return best * 1e6 / ASKED
 
 
+def hit_us(made: Host) -> float:
+    """CPU of a hit in this process, without the web server, in µs; ids in random order.
+
+    Of few reports the answers stay made. Of many each is read anew, from memory that is in no cache of the CPU: that is
+    what our part of a hit costs more. Beyond it the two servers spend their time in the same functions of the web server
+    and the interpreter, in the same shares (`perf record -e cpu-clock`): they only run slower.
+    """
+    local = LocalCopy(made.folder)
+    release, file = local.release(), local.decisions()
+    if release is None or file is None:
+        raise RuntimeError("the host has nothing ready")
+    lookup = Lookup(make_engine(Settings(AWAY)), 0, None, local)
+    lookup.swap(release)
+    lookup.adopt(file)
+    lane = FastLane(lookup, _nobody)
+    requests = [
+        {"PATH_INFO": f"/v1/decisions/{APP}/{report_id}", "REQUEST_METHOD": "GET"}
+        for report_id in random.Random(0).choices(made.report_ids, k=ASKED)
+    ]
+    best = float("inf")
+    for _ in range(3):
+        started = time.process_time()
+        for request in requests:
+            lane(request, _unsent)
+        best = min(best, time.process_time() - started)
+    return best * 1e6 / ASKED
+
+
+def _unsent(*_: object) -> Callable[[bytes], None]:
+    return lambda _: None
+
+
+def _nobody(*_: object) -> list[bytes]:
+    raise RuntimeError("a decision that was to be ready is not")
+
+
 def private_mb(process: psutil.Process) -> float:
     """Memory of a process that nobody shares, in MB."""
     lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii").splitlines()
@@ -116,12 +155,18 @@ def measure(say: Callable[[str], None], many: int, count: int, rounds: int) -> N
         rates = [[target.requests_a_cpu_second(count) for target in targets] for _ in range(rounds)]
         memory = [statistics.mean(private_mb(worker) for worker in target.processes[1:]) for target in targets]
         took_us = get_us(much)
+        hits_us = [hit_us(made) for made in (few, much)]
         say(f"file of {many:,} decisions: {much.file_mb:.0f} MB, shared by all workers")
     more = memory[1] - memory[0]
     cost = statistics.median(first / second for first, second in rates)
     say(f"private memory of a worker: {memory[0]:.0f} MB with {FEW} reports")
     say(f"with {many:,} reports: {more:+.1f} MB ({at_most(more, GOAL_MB, 'MB')})")
     say(f"a get: {took_us:.1f} µs CPU ({at_most(took_us, GOAL_GET_US, 'µs')})")
+    request_us = 1e6 / statistics.median(first for first, _ in rates)
+    say(
+        f"a hit without the web server: {hits_us[0]:.1f} µs with {FEW} reports, {hits_us[1]:.1f} µs with {many:,}: of the "
+        f"{request_us:.0f} µs of a request that makes {1 + (hits_us[1] - hits_us[0]) / request_us:.2f} ×"
+    )
     say(f"a hit with {many:,} reports ÷ with {FEW}: {cost:.2f} × CPU ({at_most(cost, GOAL_RATIO, '×')})")
 
 
