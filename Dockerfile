@@ -15,12 +15,12 @@ COPY pyproject.toml requirements.lock ./
 # hashes from a constraints file from 26.1 on; what the lock does not hold is refused.
 FROM tools AS service-packages
 RUN python -m venv --without-pip /opt/nnfleet \
-    && python deploy/extras.py service fast > wanted.txt \
+    && python deploy/extras.py service fast onnx s3 > wanted.txt \
     && /tools/bin/pip --python /opt/nnfleet install --require-hashes --constraint requirements.lock --requirement wanted.txt
 
 FROM tools AS jobs-packages
 RUN python -m venv --without-pip /opt/nnfleet \
-    && python deploy/extras.py service fast ml sdk > wanted.txt \
+    && python deploy/extras.py service fast ml onnx s3 sdk > wanted.txt \
     && /tools/bin/pip --python /opt/nnfleet install --require-hashes --constraint requirements.lock --requirement wanted.txt
 
 FROM tools AS wheels
