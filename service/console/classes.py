@@ -22,7 +22,7 @@ from service.context import services
 from service.deciding import stored_facts
 from service.live import live_release
 from service.releasing.release_content import ReleaseContent
-from service.store import class_observations
+from service.store import class_observations, lab
 
 MEASURED_ARMS: Final = 25
 FILTER_TITLES: Final = {
@@ -69,6 +69,7 @@ def class_page(device_class: str) -> str | Response:
         report_id, facts = stored_facts.of_class(session, device_class)
         past = history(session, facts)
         observed = listed(session, measured, MEASURED_ARMS)
+        in_labs = lab.of_class(session, device_class)
     content = live_release()
     return render_template(
         "console/device_class.html",
@@ -78,6 +79,7 @@ def class_page(device_class: str) -> str | Response:
         past=past,
         support=support_map(facts.accelerators),
         observed=observed,
+        in_labs=in_labs,
         release=content.number if content else None,
         decided=list(_decided(content, facts)) if content else [],
     )

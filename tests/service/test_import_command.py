@@ -10,6 +10,7 @@ import pytest
 from builders import make_fingerprint, make_observation, make_report
 from flask.testing import FlaskClient
 from operating import Operator
+from signing_in import signed_in
 from sqlalchemy import Engine
 from sqlmodel import Session
 from typer.testing import CliRunner, Result
@@ -18,6 +19,7 @@ from ml.explore import Budget
 from policies.fingerprint import Fingerprint
 from service import clock
 from service.cli.app import app
+from service.identity.actor import Role
 from service.jobs.recommend import learn
 from service.jobs.rollup import roll_up
 from service.jobs.run import figures_of
@@ -61,6 +63,17 @@ def test_a_log_becomes_a_measurement_of_the_arm_that_ran(tmp_path: Path, engine:
     assert result.exit_code == 0, result.output
     assert result.output.rstrip().endswith("1 new, 0 known already")
     assert stored(engine, make_fingerprint()) == [(NPU, 12749.1, None)]
+
+
+def test_the_page_of_the_class_shows_what_labs_measured_and_what_is_not_learned_from(
+    tmp_path: Path, client: FlaskClient, known_report: str
+) -> None:
+    imported(tmp_path, *INT8, npu=EDGETPU_LOG, fell=FALLBACK_LOG)
+    reader = signed_in(client.application, "vera", Role.VIEWER)
+    page = reader.get(f"/console/classes/{make_fingerprint().device_class}").text
+    assert "What labs measured" in page
+    assert "no: mixed executors" in page
+    assert "12.7\u00a0ms" in page
 
 
 def test_the_same_content_is_stored_once_under_whatever_name(tmp_path: Path, engine: Engine) -> None:
