@@ -23,6 +23,7 @@ from ml.findings import (
 from ml.findings.device import Device, devices_of
 from ml.findings.finding import Finding
 from ml.findings.operation import Graphs, with_operations
+from ml.findings.probed import with_probes
 from ml.findings.quarantine import with_quarantines
 from ml.findings.severity import with_severity
 from ml.rollup import Rollup
@@ -51,7 +52,8 @@ def find(
     tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
     tested += [finding for detect in OF_DEVICES for finding in detect(rows, devices)]
     found = with_quarantines(_discoveries(tested), rows, soc_of)
-    found = with_severity(with_operations(found, rows, soc_of, graphs), rows, soc_of)
+    found = with_probes(with_operations(found, rows, soc_of, graphs), devices)
+    found = with_severity(found, rows, soc_of)
     return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from policies.fingerprint import Fingerprint
+from policies.fingerprint import Accelerator, Fingerprint
 
 
 @dataclass(frozen=True)
 class Device:
     """`versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown.
 
-    `drivers`: NNAPI drivers that are listed, those of the CPU aside. `reports` of the class, all of them distinct.
+    `drivers`: NNAPI drivers that are listed, those of the CPU aside. `no_faster`: whether the probe measured them to need
+    what NNAPI's CPU needs, where it could tell. `reports` of the class, all of them distinct.
     """
 
     soc: str
@@ -23,6 +24,7 @@ class Device:
     versions: Mapping[str, str] = field(default_factory=dict)
     phone: str = ""
     drivers: frozenset[str] = frozenset()
+    no_faster: Mapping[str, bool] = field(default_factory=dict)
     switched_off: bool = False
     reports: int = 1
 
@@ -46,6 +48,11 @@ def _device(f: Fingerprint, reports: int) -> Device:
         versions={**versions, **runtimes},
         phone=f"{f.manufacturer} {f.model}",
         drivers=frozenset(f"nnapi.{a.name}" for a in listed),
+        no_faster={f"nnapi.{a.name}": told for a in listed if (told := _no_faster(a)) is not None},
         switched_off=f.driver_switched_off,
         reports=reports,
     )
+
+
+def _no_faster(one: Accelerator) -> bool | None:
+    return one.reference.no_faster_than_cpu if one.reference is not None else None

@@ -33,6 +33,21 @@ def test_a_slow_accelerator_that_took_half_the_graph_is_no_phantom() -> None:
     assert "phantom-acceleration" not in {finding.name for finding in find(rows, DEVICES)}
 
 
+def test_a_phantom_says_what_the_probes_of_its_chip_measured() -> None:
+    fleet = healthy_fleet(np.random.default_rng(0))
+    rows = planted(fleet, "soc-5", NPU, changing(log_p50_us=lambda row: cpu_time(fleet, row)))
+    target = NPU.split(".", 2)[2]
+    probed = {
+        name: replace(device, no_faster={target: True}) if device.soc == "soc-5" else device
+        for name, device in DEVICES.items()
+    }
+    (found,) = (one for one in find(rows, probed) if one.name == "phantom-acceleration")
+    (asked,) = (one for one in find(rows, DEVICES) if one.name == "phantom-acceleration")
+    assert found.evidence[:-1] == asked.evidence
+    assert found.evidence[-1] == {"probed_classes": 1, "probed_no_faster_than_cpu": 1}
+    assert found.p_value == asked.p_value
+
+
 def test_a_gpu_as_fast_as_the_cpu_is_no_phantom() -> None:
     fleet = healthy_fleet(np.random.default_rng(0))
     arm = "int8.tflite.gpu"
