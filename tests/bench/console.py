@@ -1,7 +1,8 @@
 """What pages of the console cost with a large fleet: `python -m tests.bench.console [--classes 100000] [--rounds 5]`.
 
-PostgreSQL makes the fleet up itself: classes that differ in model, SoC, API level and drivers, a report each, and tallies of
-ten million observations, which is all that these pages read of them. The service answers in this process, without a web
+PostgreSQL makes the fleet up itself: classes that differ in model, SoC, API level and drivers, a report each, ten million
+observations, rolled up and tallied, which is all that these pages read of them, as many acts in the audit log as classes, a
+finding for each SoC, and a learning run. The service answers in this process, without a web
 server. Counted are the CPU of this process and of PostgreSQL together, the time a reader waits, and queries. The baseline
 is a bare Flask view that sends the fleet page's bytes. CPU is judged: on a shared machine a wait is mostly for others.
 """
@@ -13,7 +14,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlmodel import Session
 
 from policies import catalog
-from policies.fingerprint import fingerprint
+from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
 from service import clock
 from service.app import create_app
@@ -37,9 +38,10 @@ from service.context import Services
 from service.identity import people
 from service.identity.actor import COMMAND_LINE, Role
 from service.identity.people import NewPerson
+from service.releasing.release_content import pack_rankings
 from service.releasing.releases import load
 from service.settings import Settings
-from service.store import schema
+from service.store import arm_tallies, findings, releases, rollups, schema
 from service.store.engine import make_engine
 from tests.bench.bare import make_application
 from tests.bench.goals import at_most
@@ -48,6 +50,8 @@ from tests.queries import counted_queries
 
 GOAL_MS: Final = 200
 OBSERVATIONS: Final = 10_000_000
+MODELS: Final = 20
+"""Models that the learning run ranks on every driver stack."""
 KINDS: Final = 600
 """Phones that differ in more than their name."""
 BEFORE_FACTS: Final = "0007_set_aside"
@@ -79,6 +83,40 @@ _TALLIES: Final = text(
     """
 )
 
+_DAYS: Final = 90
+_ARMS: Final = ("int8.tflite.cpu", "int8.tflite.nnapi.mtk-neuron", "fp32.tflite.gpu")
+_NOTHING: Final = (
+    "golden_checked", "golden_failed", "failed", "timed_out", "attempts", "crashed", "on_cpu", "split_windows",
+    "partitions_sum", "error_windows", "log_error_sum", "loaded", "load_us_sum", "compiled", "compile_us_sum",
+)  # fmt: skip
+_ROLLUPS: Final = text(
+    f"""
+    INSERT INTO observation_rollup
+        (day, device_class, app, model, arm, workload, hot, windows, measured, runs, latency_buckets, latency_counts,
+         p50_buckets, p50_counts, delegated_windows, delegated_share_sum, {", ".join(_NOTHING)})
+    SELECT current_date - (n % :days)::int, left(md5((n % :classes)::text), 16), :app, 'segmentation',
+           (CAST(:arms AS text[]))[n % 3 + 1], 'burst', false, :each, :each, :each * 10, ARRAY[400], ARRAY[:each * 10],
+           ARRAY[400], ARRAY[:each], :each, :each * 0.9, {", ".join("0" for _ in _NOTHING)}
+    FROM generate_series(0, :cells - 1) AS n ON CONFLICT DO NOTHING
+    """
+)
+_ROLLED: Final = text(
+    """
+    INSERT INTO rolled_day (day, rolled_at, observations, settled)
+    SELECT current_date - n, now(), 1, true FROM generate_series(0, :days - 1) AS n
+    """
+)
+_ACTS: Final = text(
+    """
+    INSERT INTO audit (number, at, actor, action, subject, detail, previous_sha256, sha256)
+    SELECT n, now() - n * interval '1 minute', 'person-' || n % 50, 'release-published', 'release:' || n,
+           '{"note":"act number ' || n || ' of many","revisions":[1,2,3,4,5,6,7,8]}', md5(n::text), md5(n::text)
+    FROM generate_series(1, :acts) AS n
+    """
+)
+CELLS: Final = 500_000
+"""Cells of rollups that the observations lie in: a class, an arm and a day each."""
+
 
 def kinds() -> Iterator[tuple[str, dict[str, Any]]]:
     """(report, fingerprint) of phones that differ in SoC, API level and drivers."""
@@ -105,8 +143,40 @@ def fill(engine: Engine, classes: int) -> None:
         connection.execute(_REPORTS, numbers)
         connection.execute(_TALLIES, {"observations": OBSERVATIONS})
     schema.upgrade(engine)
+    _measure_and_act(engine, classes)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
+
+
+def _measure_and_act(engine: Engine, classes: int) -> None:
+    """Rollups and what follows from them, acts, findings and a learning run."""
+    numbers = {"classes": classes, "days": _DAYS, "app": APP, "arms": list(_ARMS), "cells": CELLS}
+    stacks = {Fingerprint.model_validate(facts).driver_stack for _, facts in kinds()}
+    with Session(engine) as session, session.begin():
+        connection = session.connection()
+        connection.execute(_ROLLUPS, numbers | {"each": OBSERVATIONS // CELLS})
+        connection.execute(_ROLLED, {"days": _DAYS})
+        connection.execute(_ACTS, {"acts": classes})
+        rollups.refresh_cohorts(session)
+        arm_tallies.refresh(session)
+        told = [_finding(soc) for soc in sorted(catalog.socs().entries)]
+        figures = {"findings": told, "rankings": len(stacks) * MODELS, "stacks": len(stacks)}
+        run = releases.add_recommendation(session, pack_rankings(_learned(stacks)), figures, clock.now())
+        findings.note(session, told, clock.now(), run)
+
+
+def _finding(soc: str) -> dict[str, Any]:
+    return {
+        "name": "crash", "soc": soc, "arms": ["*.*.nnapi.mtk-neuron"], "p_value": 1e-9, "windows": 99, "detail": "made up",
+        "evidence": [], "quarantine": {},
+    }  # fmt: skip
+
+
+def _learned(stacks: Iterable[str]) -> dict[str, Any]:
+    """Rankings of twenty models on every driver stack."""
+    ranked = {"ranked": [[arm, 5.0 + at, 0.2, 40] for at, arm in enumerate(_ARMS)], "shares": [], "excluded": {}}
+    by_workload = dict.fromkeys(("burst", "sustained"), ranked)
+    return {stack: {APP: {f"model-{n}": by_workload for n in range(MODELS)}} for stack in stacks}
 
 
 def _make_kinds(connection: Connection) -> None:
@@ -143,7 +213,20 @@ def pages(classes: int) -> dict[str, str]:
         "– search, nothing found": "/console/classes?q=nothing+like+it&sort=model",
         "One class": "/console/classes/cfcd208495d565ef",
         "Models": "/console/models",
+        "One model": f"/console/models/{APP}/segmentation",
+        "Findings": "/console/findings",
+        "One finding": f"/console/findings/{findings.finding_id(_finding('sm8650'))}",
+        "Learning runs": "/console/recommendations",
+        "One learning run": "/console/recommendations/1",
+        "Quarantines": "/console/quarantines",
+        "Revisions": "/console/revisions",
+        "Rollouts": "/console/rollouts",
         "Releases": "/console/releases",
+        "Telemetry": "/console/telemetry?days=90",
+        "Jobs": "/console/jobs",
+        "Audit": "/console/audit",
+        "– search of acts": "/console/audit?q=person-7+published",
+        "– search of acts, nothing": "/console/audit?q=nothing+like+it",
         "Explain": "/console/explain?class=cfcd208495d565ef&unit=bench",
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsing import CHROMIUM, NARROW_DARK, WIDE_LIGHT, chromium, faults, let_in, looking, served
-from console_builders import Stage
+from console_builders import FINDING, Stage
 from flask import Flask
 from playwright.sync_api import Browser
 from signing_in import add_person
@@ -43,7 +43,7 @@ def test_no_page_has_a_serious_fault_wide_and_light_or_narrow_and_dark(
     add_person(stage.engine, "ada", Role.ADMIN)
     names = {
         "device_class": facts.device_class, "earlier": facts.device_class, "number": "1", "name": "ada", "app": "camera",
-        "model": "mobilenet",
+        "model": "mobilenet", "finding": FINDING,
     }  # fmt: skip
     paths = [*pages(app, names), f"/console/explain?report={report_id}&unit=abc", "/console/nowhere", "/console/login"]
     wrong: list[tuple[str, str, list[str]]] = []
