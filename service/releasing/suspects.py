@@ -55,10 +55,12 @@ def drivers_of(arms: Iterable[str]) -> frozenset[str] | None:
     """Names of which a class must have one to run any of these arms (ids or globs); None where none is needed."""
     needed: set[str] = set()
     for arm in arms:
-        delegate, _, accelerator = arm.split(".", 2)[-1].partition(".")
-        if delegate == Delegate.NNAPI and accelerator and not _is_glob(accelerator):
+        # From its end: what stands before may be one star for several parts.
+        _, by_nnapi, accelerator = arm.partition(f"{Delegate.NNAPI}.")
+        delegate = arm.rpartition(".")[2]
+        if by_nnapi and accelerator and not _is_glob(accelerator):
             needed.add(accelerator)
-        elif delegate in VENDOR_DELEGATES:
+        elif not by_nnapi and delegate in VENDOR_DELEGATES:
             needed.update(name for name, entry in catalog.runtimes().entries.items() if entry.delegate == delegate)
         else:
             return None

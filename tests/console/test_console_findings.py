@@ -96,7 +96,9 @@ def test_a_soc_that_nobody_told_cannot_be_named() -> None:
     ("arms", "drivers"),
     [
         (["int8.*.nnapi.mtk-neuron", "*.*.nnapi.enn"], {"mtk-neuron", "enn"}),
+        (["*.nnapi.mtk-neuron"], {"mtk-neuron"}),
         (["*.dlc.qnn"], {"qnn", "snpe"}),
+        (["*.qnn"], {"qnn", "snpe"}),
         (["*.*.nnapi.*"], None),
         (["*.gpu"], None),
         (["*"], None),
