@@ -34,14 +34,14 @@ class Suspect:
 def suspects(told: Mapping[str, Any]) -> Iterator[Suspect]:
     """The narrowest cohort of a finding first, then wider ones, each once. `told` is its JSON."""
     narrow = told.get("quarantine") or {}
-    soc = "" if told["soc"] in NO_SOC else told["soc"]
+    soc, narrow_soc = ("" if name in NO_SOC else name for name in (told["soc"], narrow.get("soc", told["soc"])))
     arms = told["arms"][0]
     named = arms.split(".", 2)
     narrowest = f"{narrow.get('precision', named[0])}.*.{narrow.get('target', named[-1])}"
     every = f"*.*.{named[-1]}"
     seen: set[tuple[str, str, str]] = set()
     for name, *key in (
-        ("the narrowest that explains it", narrowest, narrow.get("soc", soc), narrow.get("model", "")),
+        ("the narrowest that explains it", narrowest, narrow_soc, narrow.get("model", "")),
         ("what the detector looked at", arms, soc, ""),
         ("all precisions on this SoC", every, soc, ""),
         ("the driver on every SoC", every, "", ""),

@@ -9,9 +9,12 @@ from datetime import timedelta
 
 import pytest
 from console_builders import FINDING, NOW, Stage, finding, report
+from flask import Flask
 from flask.testing import FlaskClient
+from signing_in import signed_in
 from sqlmodel import Session
 
+from service.identity.actor import Role
 from service.releasing.suspects import drivers_of, suspects
 from service.store.findings import finding_id, note
 from tests.console.test_console_changes import assert_only_text, read
@@ -88,8 +91,10 @@ def test_the_narrowest_cohort_comes_first_and_each_once() -> None:
     ]
 
 
-def test_a_soc_that_nobody_told_cannot_be_named() -> None:
-    assert {suspect.soc for suspect in suspects(finding(soc="unknown"))} == {""}
+@pytest.mark.parametrize("soc", ["unknown", "*"])
+def test_a_soc_that_nobody_told_cannot_be_named(soc: str) -> None:
+    told = finding(soc=soc) | {"quarantine": {"soc": soc, "target": "nnapi.google-edgetpu"}}
+    assert {suspect.soc for suspect in suspects(told)} == {""}
 
 
 @pytest.mark.parametrize(
@@ -121,3 +126,19 @@ def test_hostile_texts_of_findings_stay_text(client: FlaskClient, stage: Stage) 
     told = finding(soc=HOSTILE, detail=HOSTILE) | {"evidence": [{HOSTILE: HOSTILE}], "arms": [f"int8.*.{HOSTILE}"]}
     stage.add_learning_run({}, [told])
     assert_only_text(client, ["/findings", f"/findings/{finding_id(told)}", "/recommendations/1"])
+
+
+def test_a_finding_is_held_against_its_control_and_names_the_operation(client: FlaskClient, stage: Stage) -> None:
+    control = {"cells": 9, "failed": 7, "control_cells": 20, "control_failed": 1, "p_value": 0.004, "holds": True}
+    told = finding() | {"control": control, "operation": "CONV_2D", "classes": 3, "uses": 0.125}
+    stage.add_learning_run({}, [told])
+    page = read(client, f"/findings/{FINDING}")
+    for text in ("7 of 9 cells fail; of their other arms 1 of 20", "CONV_2D", "12.5% of all windows of the fleet"):
+        assert text in page
+    assert "not worse than its control" not in page
+
+
+def test_where_there_is_nothing_to_deny_no_quarantine_is_offered(app: Flask, stage: Stage) -> None:
+    olga = signed_in(app, "olga", Role.OPERATOR)
+    stage.add_learning_run({}, [finding() | {"quarantine": {}}])
+    assert "Propose a quarantine" not in olga.get(f"/console/findings/{FINDING}").text
