@@ -37,6 +37,7 @@ ALPHA: Final = 0.05
 PRIOR_FAILURES: Final = 5.0
 MIN_FAILURES: Final = 3
 CONTROL_ALPHA: Final = 0.01
+MIN_CLASSES: Final = 2
 
 Marks = NDArray[np.bool_]
 
@@ -93,13 +94,15 @@ def scan(trials: Trials, alpha: float = ALPHA, most: int = 5) -> list[Cohort]:
 class Control:
     """The same phones and models at the same time without the suspect: what a scan of one side cannot rule out.
 
-    `failed` of `trials` of the cohort, `control_failed` of `control_trials` beside it.
+    `failed` of `trials` of the cohort, `control_failed` of `control_trials` beside it. `classes`: device classes that
+    failures came from. One class may be one phone, or somebody who sends its report.
     """
 
     trials: int
     failed: int
     control_trials: int
     control_failed: int
+    classes: int = MIN_CLASSES
 
     @property
     def p_value(self) -> float:
@@ -110,14 +113,17 @@ class Control:
 
     @property
     def holds(self) -> bool:
-        """Whether the suspect is worse than its control: what a quarantine without a person needs besides the scan."""
-        return self.p_value <= CONTROL_ALPHA
+        """Whether the suspect is worse than its control, in more than one class: what a quarantine without a person needs
+        besides the scan.
+        """
+        return self.classes >= MIN_CLASSES and self.p_value <= CONTROL_ALPHA
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "cells": self.trials, "failed": self.failed, "control_cells": self.control_trials,
-            "control_failed": self.control_failed, "p_value": self.p_value, "holds": self.holds,
+            "control_failed": self.control_failed, "classes": self.classes, "p_value": self.p_value,
+            "holds": self.holds,
         }  # fmt: skip
 
 

@@ -67,7 +67,14 @@ def control_of(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of
     inside = {cell for cell in cells if conditions.items() <= _attributes(cell, soc_of).items()}
     beside = {(cell.group, cell.app, cell.model) for cell in inside}
     control = [cell for cell in cells if cell not in inside and (cell.group, cell.app, cell.model) in beside]
-    return Control(len(inside), sum(cells[cell] for cell in inside), len(control), sum(cells[cell] for cell in control))
+    failed = [cell for cell in inside if cells[cell]]
+    return Control(
+        trials=len(inside),
+        failed=len(failed),
+        control_trials=len(control),
+        control_failed=sum(cells[cell] for cell in control),
+        classes=len({cell.group for cell in failed}),
+    )
 
 
 def _narrowed(finding: Finding, cohorts: Iterable[Cohort]) -> Finding:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fleets import CPU, DEVICES, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
 
-from ml.findings import find
+from ml.findings import Device, find
 from ml.findings.finding import Finding
 from ml.findings.operation import suspect
 from ml.rollup import Cell, Rollup
@@ -105,13 +105,37 @@ def crashing(rows: Iterable[Rollup], soc: str, *, cpu_too: bool = False) -> list
     return planted(found, soc, CPU, changing(crashed=lambda row: row.attempts)) if cpu_too else found
 
 
+def twice(rows: Iterable[Rollup]) -> tuple[list[Rollup], dict[str, Device]]:
+    """Two device classes of every SoC, with the same cells."""
+    both = list(rows)
+    both += [replace(row, cell=row.cell._replace(group=f"other-{row.cell.group}")) for row in both]
+    return both, DEVICES | {f"other-{name}": device for name, device in DEVICES.items()}
+
+
 def test_a_cohort_that_fails_where_its_control_works_may_be_quarantined_without_a_person() -> None:
-    [crash] = find(crashing(healthy_fleet(np.random.default_rng(4)), "soc-4"), DEVICES)
+    [crash] = find(*twice(crashing(healthy_fleet(np.random.default_rng(4)), "soc-4")))
     assert crash.control is not None
-    assert (crash.control.trials, crash.control.failed) == (6, 6)
-    assert (crash.control.control_trials, crash.control.control_failed) == (12, 0)
+    assert (crash.control.trials, crash.control.failed, crash.control.classes) == (12, 12, 2)
+    assert (crash.control.control_trials, crash.control.control_failed) == (24, 0)
     assert crash.may_quarantine
     assert crash.to_json()["may_quarantine"]
+
+
+def test_a_poisoned_class_raises_a_finding_and_no_quarantine_without_a_person() -> None:
+    """Somebody sends one class's report and claims crash after crash: the class's twin on the same SoC goes on well."""
+    rows, devices = twice(healthy_fleet(np.random.default_rng(8)))
+    poisoned = [
+        replace(row, attempts=row.attempts + 5_000, crashed=5_000)
+        if row.cell.group == "class-soc-2" and row.cell.arm == NPU
+        else row
+        for row in rows
+    ]
+    [crash] = [finding for finding in find(poisoned, devices) if finding.soc == "soc-2"]
+    assert crash.name == "crash"
+    assert crash.control is not None
+    assert crash.control.classes == 1
+    assert not crash.may_quarantine
+    assert {finding.soc for finding in find(poisoned, devices)} == {"soc-2"}
 
 
 def test_phones_that_crash_on_the_cpu_too_are_found_and_not_quarantined_by_themselves() -> None:
