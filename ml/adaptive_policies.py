@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from ml.explore import probes
+from ml.probes import probes
 from ml.pupil import Pupil
 from ml.rankings import Rankings
 from ml.recommend import ranked

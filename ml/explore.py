@@ -17,10 +17,6 @@ from ml.rankings import Rankings
 from ml.table import Index, Numbers
 
 FULL_BP: Final = 10_000
-UNHEARD_LEADER: Final = 0.05
-"""Regret to expect, beyond what the posterior says, of a leader that nobody has reported: it may be wrong altogether."""
-TRICKLE: Final = 0.1
-"""What the surest unit is worth measuring, as a share of the mean: sure units are now and then wrong."""
 LOWER_Z: Final = 1.2816
 """An arm is judged by the 10 % quantile of its cost: what it may well turn out to be."""
 
@@ -106,6 +102,21 @@ def explore(rankings: Rankings, budget: Budget | None = None, traffic: Numbers |
     return Splits(rankings, weights)
 
 
+def explore_evenly(rankings: Rankings, budget: Budget) -> Splits:
+    """What is compared with: the budget's mean share in every unit, spread evenly over the allowed arms but the leader."""
+    weights = np.zeros(len(rankings.cells), dtype=np.intp)
+    if not len(rankings):
+        return Splits(rankings, weights)
+    leader = rankings.leader
+    others = rankings.excluded == Exclusion.NONE.value
+    served = others[leader]
+    others[leader] = False
+    share = np.where(np.bincount(rankings.unit[others], minlength=len(rankings)) > 0, budget.mean_bp, 0)
+    weights[leader[served]] = (FULL_BP - share)[served]
+    _spread(weights, rankings, others, share)
+    return Splits(rankings, weights)
+
+
 def eligible_arms(rankings: Rankings, cost_cap: float) -> NDArray[np.bool_]:
     """Arms that may be tried: allowed, not the leader, and not predicted far worse even by their lower quantile.
 
@@ -152,41 +163,3 @@ def _spread(weights: Index, rankings: Rankings, eligible: NDArray[np.bool_], tri
     each, odd = np.divmod(trickle, np.maximum(count, 1))
     unit = rankings.unit
     weights += np.where(eligible, each[unit] + (rank < odd[unit]), 0)
-
-
-def probes(rankings: Rankings, count: int, rng: np.random.Generator) -> Index:
-    """Rows for `count` devices that were sent out to measure, drawn by what knowing more can pay.
-
-    A unit's device measures its leader or the likeliest challenger, whichever is less certain; a leader that nobody
-    has reported comes first. Beside the units stand the (model, arm) pairs that no class has reported: one report of
-    them tells something about every class, so that what they may gain is summed over all.
-    """
-    rows, value = (np.concatenate(pair) for pair in zip(_by_unit(rankings), _by_new_pair(rankings), strict=True))
-    return rows[rng.choice(len(rows), count, replace=False, p=value / value.sum())]
-
-
-def _by_unit(rankings: Rankings) -> tuple[Index, Numbers]:
-    """The row to measure in each unit, and what that is worth."""
-    leader = rankings.leader
-    unheard = rankings.reports[leader] == 0
-    challenger = likeliest_challenger(rankings, eligible_arms(rankings, Budget.cost_cap))
-    unsure = (challenger >= 0) & (rankings.sd[challenger] >= rankings.sd[leader])
-    value = rankings.regret[leader] + UNHEARD_LEADER * unheard
-    return np.where(unsure & ~unheard, challenger, leader), value + TRICKLE * value.mean()
-
-
-def _by_new_pair(rankings: Rankings) -> tuple[Index, Numbers]:
-    """For each (model, arm) pair without any report the row where it most likely leads; its worth over all units.
-
-    The regret that a unit expects of its leader is shared out among the others by their chance to be the best.
-    """
-    cells, leader = rankings.cells, rankings.leader
-    chance = np.where(rankings.excluded == Exclusion.NONE.value, rankings.best_probability, 0.0)
-    chance[leader] = 0.0
-    total = np.bincount(rankings.unit, chance)
-    worth = chance * (rankings.regret[leader] / np.maximum(total, 1e-9))[rankings.unit]
-    _, pair = np.unique(np.char.add(np.char.add(cells.model, "\n"), cells.arm), return_inverse=True)
-    new = (np.bincount(pair, rankings.reports) == 0) & (np.bincount(pair, worth) > 0)
-    order = np.lexsort((-worth, pair))
-    first = order[np.flatnonzero(np.diff(pair[order], prepend=-1))]
-    return first[new], np.bincount(pair, worth)[new]

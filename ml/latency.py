@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from functools import reduce
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,13 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.min_model_arm_sd = min_model_arm_sd
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        """Rows are those of a `Table`, names beside numbers, and not of a matrix; y may stand in the table itself."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = False
+        return tags
+
     def fit(
         self, X: Table, y: Numbers | None = None, noise_var: Numbers | None = None, universe: Table | None = None
     ) -> Self:
@@ -114,9 +122,7 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         measured = self._measured(X, y, noise_var)
         self.level_ = float(measured.log_ms.mean()) if len(measured.log_ms) else 0.0
         self.population_ = self._choose_population(measured.cells, self.space_.codes(known))
-        self.blocks_: dict[int, Block] = {}
-        size = len(self.population_.cells.arm)
-        return self._condition(measured, np.eye(size), np.zeros(size))
+        return self._conditioned_on(measured)
 
     def add(self, X: Table, y: Numbers | None = None, noise_var: Numbers | None = None) -> LatencyModel:
         """This model with more rows, in closed form: blocks of the models concerned are made anew, nothing else.
@@ -148,9 +154,21 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         check_is_fitted(self, "weights_")
         other = LatencyModel(**self.get_params(deep=False))
         other.space_, other._covariance = self.space_, self._covariance
-        other.level_, other.population_, other.blocks_ = self.level_, self.population_, {}
-        size = len(self.population_.cells.arm)
-        return other._condition(other._measured(X, y, noise_var), np.eye(size), np.zeros(size))
+        other.level_, other.population_ = self.level_, self.population_
+        return other._conditioned_on(other._measured(X, y, noise_var))
+
+    @property
+    def measured_(self) -> Measured:
+        """Every measured cell once, by model."""
+        none = Measured(Cells(*np.zeros((3, 0), dtype=np.intp)), np.zeros(0), np.zeros(0))
+        return reduce(joined, (self.blocks_[model].measured for model in sorted(self.blocks_)), none)
+
+    def restore(self, space: Space, level: float, inducing: Cells, measured: Measured) -> Self:
+        """Become the model that had these names, level, inducing cells and measurements (`ml.model_file`)."""
+        self.space_, self.level_ = space, level
+        self._covariance = Covariance(space, self._floored())
+        self.population_ = self._population(inducing)
+        return self._conditioned_on(measured)
 
     def predict(self, X: Table, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
         """Posterior mean of log latency (log ms) of each cell, and its standard deviation where asked for."""
@@ -233,10 +251,18 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         pair = both.chipset * (both.arm.max(initial=0) + 1) + both.arm
         first = np.sort(np.unique(pair, return_index=True)[1])[: int(self.n_inducing * PAIR_SHARE)]
         rest = np.setdiff1d(np.arange(len(shuffled.arm)), first)[: self.n_inducing - len(first)]
-        cells = distinct(both.take(np.concatenate([first, rest]).astype(np.intp)))
+        return self._population(distinct(both.take(np.concatenate([first, rest]).astype(np.intp))))
+
+    def _population(self, cells: Cells) -> Population:
         prior = self._covariance.population(cells, cells)
         prior[np.diag_indices_from(prior)] += JITTER
         return Population(cells, cholesky(prior, lower=True, check_finite=False))
+
+    def _conditioned_on(self, measured: Measured) -> Self:
+        """The posterior given these measurements and no others."""
+        self.blocks_: dict[int, Block] = {}
+        size = len(self.population_.cells.arm)
+        return self._condition(measured, np.eye(size), np.zeros(size))
 
     def _condition(self, measured: Measured, precision: Matrix, pull: Numbers) -> Self:
         for model, rows, features in self._features(measured.cells, self._covariance):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -57,8 +57,11 @@ def heats(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> dict[tuple[st
     return found
 
 
-def explored(splits: Splits, soc_of: Mapping[str, str], known: Heats, budget: Budget) -> Splits:
-    """The splits for sustained work. `soc_of`: SoC by driver stack; `budget` as for bursts.
+def explored(
+    splits: Splits, soc_of: Mapping[str, str], known: Heats, budget: Budget,
+    split: Callable[[Rankings, Budget], Splits] = explore,
+) -> Splits:  # fmt: skip
+    """The splits for sustained work. `soc_of`: SoC by driver stack; `budget` and `split` as for bursts.
 
     A unit none of whose arms was measured hot keeps what bursts have taught. In the others arms are ordered by their hot
     latency, and those whose heat nobody has measured are doubtful: they are tried in sustained work too.
@@ -71,7 +74,7 @@ def explored(splits: Splits, soc_of: Mapping[str, str], known: Heats, budget: Bu
         return splits
     factor = np.where(apart, [h.log_factor for h in heat], 0.0)
     doubt = np.where(apart, [h.sd for h in heat], 0.0)
-    hot = explore(_heated(rankings, factor, doubt, apart), budget)
+    hot = split(_heated(rankings, factor, doubt, apart), budget)
     return replace(hot, weight_bp=np.where(apart, hot.weight_bp, splits.weight_bp))
 
 

@@ -288,12 +288,19 @@ def demo(
         Scenario, typer.Option(help="What is played: the loop of learning, or a bad release that stops itself.")
     ] = Scenario.LOOP,
     report: Annotated[Path, typer.Option(help="Where the HTML report goes.")] = Path("demo-report/index.html"),
+    compare_exploration: Annotated[
+        bool,
+        typer.Option("--compare-exploration", help="Play it three times: exploring where it pays, evenly, nowhere."),
+    ] = False,
 ) -> None:
     """Watch a fleet of phones get better decisions, round by round, through the real server."""
     from service.cli.demo import command
 
     if scenario is Scenario.BAD_RELEASE:
         raise typer.Exit(0 if command.bad_release(seed=seed, as_json=as_json, serve=serve, data=data) else 1)
+    if compare_exploration:
+        passed = command.compare_exploration(devices=devices, rounds=rounds, seed=seed, quick=quick, as_json=as_json)
+        raise typer.Exit(0 if passed else 1)
     passed = command.demo(
         devices=devices, rounds=rounds, seed=seed, quick=quick, as_json=as_json, serve=serve, data=data, report=report
     )

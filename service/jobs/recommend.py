@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from ml.findings.severity import with_severity
 from ml.lab_cells import filled
 from ml.limits import Limits
 from ml.rankings import Ranking as Learned
+from ml.rankings import Rankings
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped, summaries
 from ml.sustained import explored, heats
@@ -54,9 +55,13 @@ class LearningRun:
 
 
 def learn(
-    engine: Engine, now: datetime, crashed_before: datetime, budget: Budget, limits: Limits | None = None
-) -> LearningRun:
-    """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.store.rollups.roll`."""
+    engine: Engine, now: datetime, crashed_before: datetime, budget: Budget, limits: Limits | None = None,
+    split: Callable[[Rankings, Budget], Splits] = explore,
+) -> LearningRun:  # fmt: skip
+    """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.store.rollups.roll`.
+
+    `split` shares traffic out among the arms of each ranking.
+    """
     started = time.perf_counter()
     by_class, fingerprints = _read(engine, now, crashed_before)
     with Session(engine) as session:
@@ -73,8 +78,8 @@ def learn(
             asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits
         )
     soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
-    splits = explore(ranked, budget)
-    hot = explored(splits, soc_of, heats(by_stack, soc_of), budget)
+    splits = split(ranked, budget)
+    hot = explored(splits, soc_of, heats(by_stack, soc_of), budget, split)
     packed = _packed({Workload.BURST: splits, Workload.SUSTAINED: hot})
     findings = _findings(engine, by_class, fingerprints, now)
     asked_of_lab = tuple(soaks(findings, by_stack, soc_of))

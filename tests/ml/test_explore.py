@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ml.explore import FULL_BP, Budget, eligible_arms, explore, probes
+from ml.explore import FULL_BP, Budget, eligible_arms, explore, explore_evenly
 from ml.limits import CellFacts, Exclusion
+from ml.probes import probes
 from ml.rankings import Rankings
 from ml.recommend import recommend
 from ml.table import Table
@@ -52,6 +53,17 @@ def test_no_unit_explores_more_than_its_maximum_nor_all_more_than_the_budget(
     explored = explored[rankings.excluded[rankings.leader] == Exclusion.NONE.value]
     assert (explored <= budget.max_bp).all()
     assert explored.mean() <= max(budget.mean_bp, budget.trickle_bp) + 1
+
+
+def test_exploring_evenly_gives_every_other_allowed_arm_the_same_share(rankings: Rankings) -> None:
+    weights = explore_evenly(rankings, Budget(mean_bp=400)).weight_bp
+    for start, end in zip(rankings.starts[:-1], rankings.starts[1:], strict=True):
+        rows = rankings.order[start:end]
+        rows = rows[rankings.excluded[rows] == Exclusion.NONE.value]
+        assert weights[rows].sum() in {0, FULL_BP}
+        if len(rows) > 1:
+            assert weights[rows[1:]].sum() == 400
+            assert np.ptp(weights[rows[1:]]) <= 1
 
 
 def test_traffic_weighs_in_the_budget(rankings: Rankings) -> None:

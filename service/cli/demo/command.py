@@ -19,6 +19,7 @@ from ml.fleet import build_fleet
 from service import clock
 from service.cli.demo.bad_release import SOCS, few_socs
 from service.cli.demo.bad_release import play as play_bad_release
+from service.cli.demo.exploring import WAYS, WHERE_IT_PAYS, print_comparison
 from service.cli.demo.play import Play, Scene, play
 from service.cli.demo.report import write_report
 from service.cli.demo.screen import Screen, print_verdict
@@ -73,6 +74,26 @@ def demo(
         if serve:
             _stay_up(console, engine, server, token)
     return played.verdict.passed
+
+
+def compare_exploration(*, devices: int | None, rounds: int | None, seed: int, quick: bool, as_json: bool) -> bool:
+    """Play the demo once for each way to explore, each from nothing; True where ours ended within the goal."""
+    console = Console(stderr=as_json)
+    devices = devices or (QUICK_DEVICES if quick else DEVICES)
+    fleet = build_fleet(devices=devices, seed=seed, models=QUICK_MODELS if quick else None)
+    told = {}
+    for way in WAYS:
+        token = secrets.token_urlsafe(24)
+        with _installation(None, token) as settings, _engine(settings) as engine, running_server(settings) as server:
+            console.print(f"[bold]nnfleet demo[/bold]: {devices:,} phones, seed {seed}, exploring {way.name}")
+            many = rounds or (QUICK_ROUNDS if quick else ROUNDS)
+            scene = Scene(server, token, engine, fleet, many, seed, _keys(settings), way)
+            with Screen(console) as screen:
+                told[way.name] = play(scene, screen).verdict
+    print_comparison(console, {name: verdict.rounds for name, verdict in told.items()})
+    if as_json:
+        typer.echo(json.dumps({name: [row.to_json() for row in verdict.rounds] for name, verdict in told.items()}))
+    return told[WHERE_IT_PAYS.name].passed
 
 
 def bad_release(*, seed: int, as_json: bool, serve: bool, data: Path | None) -> bool:

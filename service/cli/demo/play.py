@@ -16,6 +16,7 @@ from ml.fleet import Fleet
 from ml.limits import Limits
 from service import clock
 from service.cli.demo import verdict
+from service.cli.demo.exploring import WHERE_IT_PAYS, Exploring
 from service.cli.demo.lab import soak
 from service.cli.demo.ledger import Ledger, NotingTransport
 from service.cli.demo.rounds import RoundFigures, figures, handsets, run_round
@@ -54,6 +55,7 @@ class Scene:
     rounds: int
     seed: int
     trusted_keys: Mapping[str, bytes]
+    exploring: Exploring = WHERE_IT_PAYS
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def play(scene: Scene, watcher: Watcher) -> Play:
     with httpx.Client(timeout=30, limits=limits) as http:
         operator = Operator(http, scene.server, scene.token)
         watcher.stage(f"registering {len(scene.fleet.models)} models")
-        operator.register(scene.fleet.models)
+        operator.register(scene.fleet.models, exploration_bp=scene.exploring.first_bp)
         transport = NotingTransport(scene.server, http, ledger)
         phones = handsets(scene.fleet, transport, scene.seed, scene.trusted_keys)
         rows: list[RoundFigures] = []
@@ -85,7 +87,8 @@ def play(scene: Scene, watcher: Watcher) -> Play:
             if number < scene.rounds - 1:
                 watcher.stage("rolling up and learning")
                 now = clock.now()
-                run = learn(scene.engine, now, now, EXPLORING if number < scene.rounds - 2 else SETTLED, LIMITS)
+                budget = EXPLORING if number < scene.rounds - 2 else SETTLED
+                run = learn(scene.engine, now, now, budget, LIMITS, scene.exploring.split)
                 if run.soaks:
                     watcher.stage(f"the lab soaks {soak(scene.fleet, run.soaks, transport, scene.seed)} arms")
     watcher.stage("looking for faults, counting records")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import httpx
 
-EXPLORATION_BP: Final = 2_000
-"""Share of units that explore before anything is known. Assumed."""
+from service.cli.demo.exploring import EXPLORATION_BP
 
 
 class Operator:
@@ -19,14 +18,19 @@ class Operator:
         self._server = server
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    def register(self, models: Iterable[dict[str, Any]], *, policies: bool = True) -> None:
-        """Register models and, unless they have one, give each of their apps a policy."""
+    def register(
+        self, models: Iterable[dict[str, Any]], *, policies: bool = True, exploration_bp: int = EXPLORATION_BP
+    ) -> None:
+        """Register models and, unless they have one, give each of their apps a policy.
+
+        `exploration_bp`: share of units that explore before anything is known.
+        """
         apps = set()
         for spec in models:
             self._send("PUT", f"/v1/models/{spec['app']}/{spec['name']}", spec)
             apps.add(spec["app"])
         for app in sorted(apps) if policies else ():
-            self._send("PUT", f"/v1/policies/{app}", {"schema": 1, "app": app, "exploration_bp": EXPLORATION_BP})
+            self._send("PUT", f"/v1/policies/{app}", {"schema": 1, "app": app, "exploration_bp": exploration_bp})
 
     def publish(self, note: str) -> int:
         """Publish a release; returns its number."""
