@@ -43,6 +43,7 @@ bench: setup ## Measure, as ratios against a baseline in the same run
 	$(BIN)/python -m tests.bench.rules
 	$(BIN)/python -m tests.bench.sdk
 	$(BIN)/python -m tests.bench.simulations
+	$(BIN)/python -m tests.bench.learning
 	$(BIN)/python -m tests.bench.console
 	$(BIN)/python -m tests.bench.model_file
 
