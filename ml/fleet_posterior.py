@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ml.coverage_prior import coverage_log_cost
 from ml.latency import LatencyModel
+from ml.memory import Memory
 from ml.posterior import Posterior, UnitGroup
-from ml.refit import adapted
 from ml.table import Index, Numbers, Table, arm_part, concatenate
 
 REPORT_VARIANCE: Final = 0.08**2
@@ -22,8 +22,13 @@ CLASS_VARIANCE: Final = 0.02**2
 """What no number of reports removes: phones of one class are not quite alike (assumed)."""
 
 
-def fleet_posterior(observations: Table, candidates: Table, reports: Index, random_state: int) -> Posterior:
-    """Posterior of every candidate. Populations that share neither device class nor model are fitted apart."""
+def fleet_posterior(
+    observations: Table, candidates: Table, reports: Index, random_state: int, memory: Memory
+) -> Posterior:
+    """Posterior of every candidate. Populations that share neither device class nor model are fitted apart.
+
+    Variances are those that `memory` has or fits; it keeps them for the next run.
+    """
     together = concatenate(observations, candidates)
     population = _populations(together)
     noise = REPORT_VARIANCE / np.maximum(reports, 1) + CLASS_VARIANCE
@@ -36,7 +41,7 @@ def fleet_posterior(observations: Table, candidates: Table, reports: Index, rand
         table = together.take(wanted)
         measured = together.take(known)
         measured = replace(measured, latency_ms=measured.latency_ms / np.exp(prior[known]))
-        variances = adapted(measured, random_state)
+        variances = memory.variances(measured, random_state)
         model = LatencyModel(variances, n_inducing=_inducing(table, len(known)), random_state=random_state)
         model.fit(measured, noise_var=noise[known], universe=table)
         found = model.posterior(table)

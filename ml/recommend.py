@@ -15,6 +15,7 @@ from scipy.special import ndtr
 from ml.failures import cost_of_failing, failure_probability
 from ml.fleet_posterior import fleet_posterior
 from ml.limits import CellFacts, Exclusion, Limits, exclusions
+from ml.memory import Memory
 from ml.posterior import Posterior
 from ml.rankings import Rankings
 from ml.table import Index, Numbers, Table
@@ -38,6 +39,7 @@ def recommend(
     limits: Limits | None = None,
     regret_cap: float = 2.0,
     random_state: int = 0,
+    memory: Memory | None = None,
 ) -> Rankings:
     """Rank the arms of every (device class, model) among `candidates`.
 
@@ -45,11 +47,12 @@ def recommend(
     candidates : the cells that exist, with `chip_*`, `family`, `task`, `params`, `coverage` where known.
     reports : (rows of observations,) independent reports behind each median.
     facts : constraints by candidate cell (`CellFacts`), same order as `candidates`.
+    memory : variances of the run before; holds this run's afterwards.
     Raises ValueError where lengths differ or a latency is not positive.
     """
     if len(reports) != len(observations):
         raise ValueError("reports go with observations: lengths differ")
-    posterior = fleet_posterior(observations, candidates, reports, random_state)
+    posterior = fleet_posterior(observations, candidates, reports, random_state, memory or Memory())
     return ranked(posterior, candidates, observations, reports, facts, limits, regret_cap)
 
 

@@ -192,12 +192,16 @@ def recommend(
     crash_grace_s: Annotated[
         int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
     ] = 7200,
+    memory: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="File of variances: start from what the run before left, leave its own."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """One learning run over all observations: rankings for the next release, and findings."""
     from service.cli.learn import recommend as run
 
-    run(data, crash_grace_s, as_json)
+    run(data, crash_grace_s, as_json, memory)
 
 
 @app.command()

@@ -12,8 +12,10 @@ import typer
 from rich.console import Console
 from rich.table import Table as TextTable
 
+from ml.array_file import ModelFileError
 from ml.evaluate import PROTOCOLS, UnknownProtocolError, document, run
 from ml.explore import Budget
+from ml.memory import Memory
 from ml.table import TableError, read_table
 from service import clock
 from service.jobs.recommend import learn
@@ -25,14 +27,20 @@ from service.store.engine import make_engine
 COLUMNS: Final = ("protocol", "setting", "method", "seeds", "mean", "p95", "top1", "within_1_1", "over_2")
 
 
-def recommend(data: Path | None, crash_grace_s: int, as_json: bool) -> None:
-    """Learn from everything stored, and say what came of it. The next release carries the rankings."""
+def recommend(data: Path | None, crash_grace_s: int, as_json: bool, memory: Path | None) -> None:
+    """Learn from everything stored, and say what came of it. The next release carries the rankings.
+
+    `memory`: file of variances; read where it is there, written anew at the end.
+    """
+    kept = _remembered(memory)
     with database((data or state_folder()) / "postgresql") as url:
         engine = make_engine(Settings(database_url=url))
         schema.upgrade(engine)
         now = clock.now()
-        figures = learn(engine, now, now - timedelta(seconds=crash_grace_s), Budget()).figures
+        figures = learn(engine, now, now - timedelta(seconds=crash_grace_s), Budget(), memory=kept).figures
         engine.dispose()
+    if memory is not None:
+        memory.write_bytes(kept.to_bytes())
     if as_json:
         typer.echo(json.dumps(figures))
         return
@@ -72,6 +80,15 @@ def _changes(changes: Iterable[Mapping[str, Any]], share: float) -> TextTable:
             f"{row['factor']:.2f}", f"{low:.2f}–{high:.2f}", f"{row['uses']:.1%}",
         )  # fmt: skip
     return table
+
+
+def _remembered(file: Path | None) -> Memory:
+    if file is None or not file.exists():
+        return Memory()
+    try:
+        return Memory.of(file.read_bytes())
+    except ModelFileError as error:
+        raise typer.BadParameter(f"{file}: {error}") from error
 
 
 def evaluate(data: Path, protocol: str, seeds: int, as_json: bool) -> None:

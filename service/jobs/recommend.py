@@ -20,6 +20,7 @@ from ml.findings.operation import operations_of
 from ml.findings.severity import with_severity
 from ml.lab_cells import filled
 from ml.limits import Limits
+from ml.memory import Memory
 from ml.rankings import Ranking as Learned
 from ml.rankings import Rankings
 from ml.recommend import recommend
@@ -56,12 +57,13 @@ class LearningRun:
 
 def learn(
     engine: Engine, now: datetime, crashed_before: datetime, budget: Budget, limits: Limits | None = None,
-    split: Callable[[Rankings, Budget], Splits] = explore,
+    split: Callable[[Rankings, Budget], Splits] = explore, memory: Memory | None = None,
 ) -> LearningRun:  # fmt: skip
     """Roll up, rank, look for faults, and store all three. `crashed_before`: see `service.store.rollups.roll`.
 
-    `split` shares traffic out among the arms of each ranking.
+    `split` shares traffic out among the arms of each ranking. `memory`: what the run before left, and this one leaves.
     """
+    memory = memory or Memory()
     started = time.perf_counter()
     by_class, fingerprints = _read(engine, now, crashed_before)
     with Session(engine) as session:
@@ -75,8 +77,9 @@ def learn(
     # One thread: matrices are small, and threads that wait for each other beside a busy server cost more than they bring.
     with threadpool_limits(1, "blas"):
         ranked = recommend(
-            asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits
-        )
+            asked.observations, asked.candidates, reports=asked.reports, facts=asked.facts, limits=limits,
+            memory=memory,
+        )  # fmt: skip
     soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
     splits = split(ranked, budget)
     hot = explored(splits, soc_of, heats(by_stack, soc_of), budget, split)
@@ -92,6 +95,7 @@ def learn(
         ),
         "cells_ranked": len(asked.candidates),
         "rankings": len(ranked),
+        "variances": memory.to_json(),
         "stacks": len(stacks),
         "seconds": round(time.perf_counter() - started, 2),
         "findings": [finding.to_json() for finding in findings],
