@@ -128,11 +128,12 @@ def _lead_at(leads: dict[int, str], bucket: int) -> str:
 def _latency(
     before: ModelDecision | None, after: ModelDecision | None, workload: Workload, ranking: Ranking
 ) -> Latency | None:
-    """Both sides by one ranking; who explores is left out."""
+    """Both sides by one ranking; who explores is left out. An estimate of no time at all is none."""
     if before is None or after is None:
         return None
-    known = {row.arm: row.expected_ms for row in ranking.ranked if row.arm not in ranking.excluded}
-    runs = [known[arm] for arm in before.arms.keys() | after.arms.keys() if known.get(arm, 0) > 0]
+    believed = (row for row in ranking.ranked if row.arm not in ranking.excluded and row.expected_ms > 0)
+    known = {row.arm: row.expected_ms for row in believed}
+    runs = [known[arm] for arm in before.arms.keys() | after.arms.keys() if arm in known]
     times = [_expected_ms(_plan(side, workload), known) for side in (before, after)]
     if times[0] is None or times[1] is None or not runs:
         return None

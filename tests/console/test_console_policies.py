@@ -163,6 +163,9 @@ def test_the_second_of_two_who_edit_is_told_sees_both_texts_and_overwrites_nothi
     removed = re.findall(r'<tr class="removed">.*?<pre>(.*?)</pre>', page)
     assert "- id: no-npu" in removed
     assert newest(engine).number == hers.number
+    with Session(engine) as session:
+        saved = [entry.actor for entry in audit.page(session, 0, 500) if entry.action == "revision-saved"]
+    assert (saved.count("olga"), saved.count("otto")) == (1, 0)
     assert base_in(page) == str(hers.number)
     assert send(otto, "save", mine, base=base_in(page)).status_code == 303
     assert newest(engine).base == hers.number

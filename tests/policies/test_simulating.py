@@ -205,6 +205,12 @@ def test_an_arm_that_nobody_measured_leaves_the_latency_unknown() -> None:
     assert made.latency is None
 
 
+def test_an_estimate_of_no_time_is_no_estimate() -> None:
+    made = told(basis(learned=ranking((NPU, 0.0), (GPU, 9.0))), basis(learned=ranking((GPU, 0.0), (NPU, 9.0))))
+    assert made is not None
+    assert made.latency is None
+
+
 def test_a_rule_that_chooses_what_was_served_anyway_is_told_as_acting_and_changes_nothing() -> None:
     made = told(basis(), basis(when("true", "*.nnapi.*", "*.gpu")))
     assert made is not None
