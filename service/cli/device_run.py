@@ -51,7 +51,7 @@ def run(asked: Asked, as_json: bool) -> bool:
         artifacts = Artifacts(asked.folder / "artifacts", asked.server, http, asked.files)
         rounds = list(_rounds(asked, report, transport, artifacts))
     well = all(one["served_by"] is not None and one["waiting"] == 0 for one in rounds)
-    typer.echo(json.dumps({"rounds": rounds}) if as_json else "\n".join(_lines(rounds)))
+    typer.echo(json.dumps({"rounds": rounds}) if as_json else "\n".join(told_lines(rounds)))
     return well
 
 
@@ -115,7 +115,8 @@ def _step(step: Step) -> dict[str, Any]:
     return told
 
 
-def _lines(rounds: list[dict[str, Any]]) -> Iterator[str]:
+def told_lines(rounds: list[dict[str, Any]]) -> Iterator[str]:
+    """A line a round, one for each rung that was looked at, and what became of the telemetry."""
     for number, one in enumerate(rounds, start=1):
         yield f"round {number}, release {one['release']}: served by {one['served_by'] or 'nothing'}"
         yield from (f"  {_line(step)}" for step in one["steps"])
@@ -124,12 +125,12 @@ def _lines(rounds: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _line(step: dict[str, Any]) -> str:
-    told = [step["arm"], step["failure"] or step["ending"]] if "failure" in step else [step["arm"], step["ending"]]
+    told = [step["arm"], step.get("failure") or step["ending"]]
     if "p50_ms" in step:
         told.append(f"p50 {step['p50_ms']} ms over {step['runs']} runs")
     if step.get("executed"):
         ran = step["executed"]
-        told.append(f"{ran['by']}: {ran['delegated_nodes']} of {ran['total_nodes']} nodes in {ran['partitions']}")
+        told.append(f"{ran['by']}: {ran['delegated_nodes']} of {ran['total_nodes']} nodes, pieces: {ran['partitions']}")
     if step.get("golden"):
         told.append(f"golden error {step['golden']['max_rel_error']:.2g}")
     return ", ".join(told)
