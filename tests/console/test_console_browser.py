@@ -23,12 +23,15 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
+NO_PAGES = {"console.missing", "console.policy_file"}
+
+
 def pages(app: Flask, names: dict[str, str]) -> list[str]:
-    """The address of every page: each route that reads, with its arguments filled in."""
+    """The address of every page: each route that reads, with its arguments filled in. A file to download is no page."""
     found = []
     for rule in app.url_map.iter_rules():
         access, methods = ACCESS[rule.endpoint], rule.methods or set()
-        if access.scope is None and access.role is not None and "GET" in methods and rule.endpoint != "console.missing":
+        if access.scope is None and access.role is not None and "GET" in methods and rule.endpoint not in NO_PAGES:
             path = rule.rule
             for argument, value in names.items():
                 path = path.replace(f"<{argument}>", value).replace(f"<int:{argument}>", value)
