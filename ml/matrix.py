@@ -12,9 +12,14 @@ from ml.findings.finding import precision_of, target_of
 from ml.fleet_posterior import CLASS_VARIANCE, REPORT_VARIANCE
 from ml.rollup import Cell, CellSummary, Rollup, summaries
 from policies.fingerprint import Fingerprint
+from policies.operations import SIGNED_INT8, UNSIGNED_INT8
 
 MISSING: Final = "not measured"
 REFUSED: Final = "not supported"
+ELEMENT_OF_OPERAND: Final = {
+    "TENSOR_FLOAT32": "float32", "TENSOR_FLOAT16": "float16", "TENSOR_INT32": "int32", "TENSOR_BOOL8": "bool",
+    UNSIGNED_INT8: "uint8", SIGNED_INT8: "int8",
+}  # fmt: skip
 Z_95: Final = 1.96
 
 
@@ -60,7 +65,12 @@ def _operations(devices: Sequence[Fingerprint]) -> Grid:
 def _support(supports: Mapping[str, tuple[str, ...]] | None, name: str) -> str:
     if supports is None:
         return MISSING
-    return ", ".join(supports.get(name, ())) or REFUSED
+    return ", ".join(sorted(map(_element, supports.get(name, ())))) or REFUSED
+
+
+def _element(operand_type: str) -> str:
+    """What NNAPI's operand type holds, in the words of a model file; its own name where it is none of the usual."""
+    return ELEMENT_OF_OPERAND.get(operand_type, operand_type)
 
 
 def _latencies(devices: Sequence[Fingerprint], cells: Mapping[Cell, CellSummary]) -> Grid:
