@@ -16,7 +16,7 @@ from service.console.formats import share
 from service.console.listing import csv_file, wants_csv
 from service.console.paging import stated, stated_number
 from service.context import services
-from service.store import health, tallies
+from service.store import arm_tallies, health, tallies
 from service.store.tables import metadata
 
 PERIODS_DAYS: Final = (7, 30, 90)
@@ -43,6 +43,7 @@ def page() -> str | Response:
             return csv_file(session, sampled, "set-aside")
         found = health.telemetry_health(session, now, days)
         by_day = tallies.by_day(session, date.fromisoformat(found["since"]))
+        starts = arm_tallies.starts(session)
         sample = connection.execute(sampled.limit(SAMPLE)).all()
     rolled_up = {name: datetime.fromisoformat(at) if at else None for name, at in found["rolled_up"].items()}
     return render_template(
@@ -54,6 +55,7 @@ def page() -> str | Response:
         chart=_chart(by_day),
         frame=FRAME,
         sample=sample,
+        starts=starts,
         sample_days=SAMPLE_BACK.days,
         reason=reason,
         days=days,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, select, text, tuple_
+from sqlalchemy import Row, func, select, text, tuple_
 from sqlmodel import Session
 
 from service.store.tables import metadata
@@ -35,3 +35,17 @@ def of_models(session: Session, models: Iterable[tuple[str, str]]) -> Sequence[R
     """The rows of these (app, model), the most windows first."""
     asked = select(_TALLY).where(tuple_(_TALLY.c.app, _TALLY.c.model).in_(list(models)))
     return session.connection().execute(asked.order_by(_TALLY.c.windows.desc(), _TALLY.c.arm)).all()
+
+
+class Starts(NamedTuple):
+    """Attempt marks over all days that are rolled up, and how many of them no window followed: crashes."""
+
+    attempts: int
+    crashed: int
+
+
+def starts(session: Session) -> Starts:
+    """Those of the whole fleet."""
+    counted = (func.coalesce(func.sum(_TALLY.c[name]), 0) for name in Starts._fields)
+    attempts, crashed = session.connection().execute(select(*counted)).one()
+    return Starts(int(attempts), int(crashed))

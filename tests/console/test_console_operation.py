@@ -11,6 +11,7 @@ from typing import Any
 
 from console_builders import NOW, Stage, report
 from flask.testing import FlaskClient
+from sqlalchemy import text as sql
 from sqlmodel import Session
 
 from service import clock
@@ -82,6 +83,15 @@ def test_records_that_were_set_aside_are_shown_as_they_came_and_by_reason(client
     assert "Nothing for this reason in 7 days" in read(client, "/telemetry?reason=none")
     rows = list(csv.DictReader(io.StringIO(client.get("/console/telemetry?format=csv").text)))
     assert {row["set_aside"] for row in rows} == {"negative-latency", "unknown-release"}
+
+
+def test_attempt_marks_are_counted_with_those_that_no_window_followed(client: FlaskClient, stage: Stage) -> None:
+    assert "0 starts noted" in read(client, "/telemetry")
+    report_id, _ = stage.add_report(report())
+    stage.measure(report_id)
+    with stage.engine.begin() as connection:
+        connection.execute(sql("UPDATE arm_tally SET attempts = 40, crashed = 2"))
+    assert "40 starts noted, 2 of them (5.0%) followed by no window" in read(client, "/telemetry")
 
 
 def test_runs_show_progress_figures_and_log(client: FlaskClient, stage: Stage) -> None:
