@@ -17,7 +17,7 @@ from service.context import Services
 from service.identity import people
 from service.identity.actor import Role
 from service.identity.people import NewPerson
-from service.store.people_tables import PersonRow
+from service.store.tables import PersonRow
 
 PASSWORD: Final = "correct horse battery"
 _TOKEN: Final = re.compile(r'name="csrf_token" value="([^"]+)"')

@@ -15,7 +15,7 @@ from service.identity.actor import Role
 from service.identity.people import NewPerson
 from service.settings import Settings
 from service.store.people import by_subject
-from service.store.people_tables import PersonRow
+from service.store.tables import PersonRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from policies.errors import InvalidField
 from service.identity.actor import RESERVED, Role
 from service.identity.passwords import hashed
 from service.store import audit, keys, people
-from service.store.people_tables import PersonRow
+from service.store.tables import PersonRow
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,99}")
 """Small letters of ASCII: two names that look alike would be two people who approve each other's changes."""

@@ -15,7 +15,7 @@ from service.identity.actor import Actor, Role
 from service.identity.passwords import matches
 from service.settings import Settings
 from service.store import audit, people
-from service.store.people_tables import PersonSessionRow
+from service.store.tables import PersonSessionRow
 
 SEEN_EVERY: Final = timedelta(minutes=1)
 """How closely the last use is noted: a page would else cost a write."""

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, func, select
 
 from service.store import keys
-from service.store.people_tables import PersonRow, PersonSessionRow, SignInAttemptRow
+from service.store.tables import PersonRow, PersonSessionRow, SignInAttemptRow
 
 
 def by_name(session: Session, name: str) -> PersonRow | None:

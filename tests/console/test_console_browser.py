@@ -9,9 +9,9 @@ from browsing import CHROMIUM, NARROW_DARK, WIDE_LIGHT, chromium, faults, let_in
 from console_builders import FINDING, Stage
 from flask import Flask
 from playwright.sync_api import Browser
+from routes import pages
 from signing_in import add_person
 
-from service.identity.access import ACCESS
 from service.identity.actor import Role
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")]
@@ -21,22 +21,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="nee
 def browser() -> Iterator[Browser]:
     with chromium() as found:
         yield found
-
-
-NO_PAGES = {"console.missing", "console.policy_file"}
-
-
-def pages(app: Flask, names: dict[str, str]) -> list[str]:
-    """The address of every page: each route that reads, with its arguments filled in. A file to download is no page."""
-    found = []
-    for rule in app.url_map.iter_rules():
-        access, methods = ACCESS[rule.endpoint], rule.methods or set()
-        if access.scope is None and access.role is not None and "GET" in methods and rule.endpoint not in NO_PAGES:
-            path = rule.rule
-            for argument, value in names.items():
-                path = path.replace(f"<{argument}>", value).replace(f"<int:{argument}>", value)
-            found.append(path)
-    return sorted(found)
 
 
 def test_no_page_has_a_serious_fault_wide_and_light_or_narrow_and_dark(

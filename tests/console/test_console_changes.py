@@ -23,7 +23,8 @@ from service.releasing.revisions import Proposal, save
 from service.releasing.rollouts import steer
 from service.store.releases import NewRelease, add_release, keep_content
 from service.store.tables import RevisionRow, RolloutRow
-from tests.console.test_console_pages import HOSTILE, elements
+from tests.console.markup import elements
+from tests.console.test_console_pages import HOSTILE
 
 QUARANTINE = {
     "app": "camera",

@@ -23,8 +23,7 @@ from service.console.visitor import COOKIE
 from service.identity import people, sessions
 from service.identity.actor import Role
 from service.settings import Settings
-from service.store.people_tables import PersonSessionRow
-from service.store.tables import AuditRow
+from service.store.tables import AuditRow, PersonSessionRow
 
 _TOKEN = re.compile(r'name="csrf_token" value="[^"]+"')
 

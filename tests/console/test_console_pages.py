@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 import pytest
 from console_builders import FINDING, Stage, finding, model_spec, report
 from flask.testing import FlaskClient
+from markup import elements
 from sqlalchemy import Engine
 from sqlmodel import Session
 
@@ -22,22 +21,6 @@ PARTS = (
     "/console/revisions/1", "/console/rollouts/1", "/console/releases/2", "/console/jobs/1",
 )  # fmt: skip
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
-
-
-class _Elements(HTMLParser):
-    """Every start tag with its attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
-def elements(html: str) -> list[tuple[str, dict[str, str | None]]]:
-    return _Elements(html).found
 
 
 def every_page(device_class: str, report_id: str) -> list[str]:

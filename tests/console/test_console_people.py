@@ -22,8 +22,7 @@ from service.identity.access import Scope
 from service.identity.actor import Role
 from service.identity.keyring import NewKey
 from service.settings import Settings, variable
-from service.store.people_tables import PersonRow
-from service.store.tables import ApiKeyRow, AuditRow
+from service.store.tables import ApiKeyRow, AuditRow, PersonRow
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from service.app import create_app
 from service.identity import people
 from service.identity.actor import Role
 from service.settings import Settings
-from service.store.people_tables import PersonRow, PersonSessionRow
+from service.store.tables import PersonRow, PersonSessionRow
 
 HERE = "http://localhost"
 

@@ -22,8 +22,7 @@ from service.identity.actor import RESERVED, Role
 from service.identity.passwords import hashed, matches
 from service.settings import Settings
 from service.store.people import one_user
-from service.store.people_tables import PersonRow
-from service.store.tables import AuditRow
+from service.store.tables import AuditRow, PersonRow
 
 
 @pytest.mark.parametrize("name", ["", "Anna", "an na", "аnna", "anna<script>", "-anna", "a" * 101, "anna\n", *RESERVED])

@@ -34,7 +34,7 @@ from service.settings import Settings
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
-from service.store.people_tables import PersonRow
+from service.store.tables import PersonRow
 
 DEVICES, ROUNDS = 2_000, 4
 QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10

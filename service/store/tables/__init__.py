@@ -7,6 +7,7 @@ from service.store.tables.devices import ClassFactsRow, DeviceClassRow, FleetTal
 from service.store.tables.jobs import FindingRow, JobRunRow, RoundRow
 from service.store.tables.lab import LabDeviceRow, LabMeasurementRow
 from service.store.tables.management import ApiKeyRow, ArtifactRow, AuditRow, RevisionRow
+from service.store.tables.people import PersonRow, PersonSessionRow, SignInAttemptRow
 from service.store.tables.releases import RecommendationRow, ReleaseContentRow, ReleaseRow, RolloutRow
 from service.store.tables.reviews import RevisionCommentRow, RevisionSimulationRow
 from service.store.tables.rollups import ArmTallyRow, CohortMedianRow, RolledDayRow, RollupRow
@@ -26,6 +27,8 @@ __all__ = [
     "LabDeviceRow",
     "LabMeasurementRow",
     "ObservationRow",
+    "PersonRow",
+    "PersonSessionRow",
     "RecommendationRow",
     "ReleaseContentRow",
     "ReleaseRow",
@@ -37,6 +40,7 @@ __all__ = [
     "RolloutRow",
     "RollupRow",
     "RoundRow",
+    "SignInAttemptRow",
     "TallyRow",
     "metadata",
 ]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Column, DateTime, ForeignKey, Index, Text, text
+from sqlalchemy import Column, ForeignKey, Index, Text, text
 from sqlmodel import Field, SQLModel
 
-
-def _moment(*, nullable: bool = False) -> Any:
-    return Field(sa_column=Column(DateTime(timezone=True), nullable=nullable))
+from service.store.tables.columns import moment
 
 
 class PersonRow(SQLModel, table=True):
@@ -31,8 +28,8 @@ class PersonRow(SQLModel, table=True):
     password_hash: str | None = None
     issuer: str | None = None
     subject: str | None = None
-    created_at: datetime = _moment()
-    disabled_at: datetime | None = _moment(nullable=True)
+    created_at: datetime = moment()
+    disabled_at: datetime | None = moment(nullable=True)
 
 
 class SignInAttemptRow(SQLModel, table=True):
@@ -42,7 +39,7 @@ class SignInAttemptRow(SQLModel, table=True):
 
     name: str = Field(primary_key=True)
     attempts: int
-    last_at: datetime = _moment()
+    last_at: datetime = moment()
 
 
 class PersonSessionRow(SQLModel, table=True):
@@ -53,5 +50,5 @@ class PersonSessionRow(SQLModel, table=True):
     id_sha256: str = Field(primary_key=True)
     person: str = Field(sa_column=Column(ForeignKey("person.name"), nullable=False, index=True))
     agent: str = Field(sa_column=Column(Text, nullable=False))
-    started_at: datetime = _moment()
-    seen_at: datetime = _moment()
+    started_at: datetime = moment()
+    seen_at: datetime = moment()
