@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo serve test check bench soak probe test-probe java test-java docs lock clean
+.PHONY: help setup demo serve test check bench soak probe test-probe java test-java screenshots docs lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -68,6 +68,9 @@ test-java: setup ## Test the Java SDK: JUnit, then with the probe against the re
 	$(BIN)/python -m pytest tests/java
 	@! [ -d client_sdk/java/build/tests ] || java -cp client_sdk/java/build/nnfleet-client.jar:client_sdk/java/build/tests io.nnfleet.client.StopwatchProgram
 
+screenshots: setup ## Draw every page of the console into console-pictures/ (needs Chromium; ARGS="--docs" for docs/console.md)
+	PYTHONPATH=tests $(BIN)/python -m tests.console.screenshots $(ARGS)
+
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help
 
@@ -75,4 +78,4 @@ lock: ## Resolve requirements.lock anew, with hashes and without addresses of in
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
 clean: ## Remove what was made here
-	rm -rf client_sdk/probe/build client_sdk/java/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data
+	rm -rf client_sdk/probe/build client_sdk/java/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data console-pictures

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
-from console_builders import Stage
+from console_builders import FINDING, Stage
 from flask import Flask
 from playwright.sync_api import Browser, Page
 from signing_in import PASSWORD, add_person
@@ -63,7 +63,7 @@ def test_a_person_signs_in_lands_where_they_wanted_to_be_and_signs_out(stranger:
 def test_from_the_fleet_to_a_class_to_why_it_gets_what_it_gets(ada: Page, stage: Stage) -> None:
     stage.operate()
     ada.goto("/console/")
-    ada.get_by_role("link", name="Classes").click()
+    ada.get_by_role("link", name="Classes", exact=True).click()
     ada.get_by_label("Search").fill("pixel 8")
     ada.get_by_role("button", name="Apply").click()
     ada.get_by_role("rowheader").get_by_role("link").first.click()
@@ -106,3 +106,58 @@ def test_why_a_record_was_set_aside_is_read_from_the_record(ada: Page, stage: St
     ada.get_by_role("link", name="negative latency").first.click()
     assert "reason=negative-latency" in ada.url
     assert "latency_us" in ada.content()
+
+
+def test_a_finding_becomes_a_quarantine_that_waits_for_somebody_else(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    add_person(stage.engine, "olga", Role.APPROVER)
+    ada.goto(f"/console/findings/{FINDING}")
+    ada.get_by_role("link", name="Propose a quarantine").click()
+    assert "tensor-g3" in ada.get_by_label("SoCs").input_value()
+    ada.get_by_role("button", name="Show whom it touches").click()
+    assert "match the cohort" in ada.get_by_role("region", name="Whom it touches").inner_text()
+    ada.get_by_label("Note for the reviewer").fill("seen in the field")
+    ada.get_by_role("button", name="Put it up for review").click()
+    assert "is waiting for a review" in ada.get_by_role("status").inner_text()
+
+
+def test_an_arm_is_switched_off_once_its_name_is_typed(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    ada.goto("/console/kill")
+    ada.get_by_label("App").fill("camera")
+    ada.get_by_label("Arm").fill("*.gpu")
+    ada.get_by_role("button", name="Show whom it touches").click()
+    ada.get_by_label("Why").fill("it hangs")
+    ada.get_by_label("Type *.gpu to confirm").fill("*.cpu")
+    ada.get_by_role("button", name="Switch it off").click()
+    assert "nothing was done" in ada.get_by_role("main").inner_text()
+    ada.go_back()
+    ada.get_by_label("Why").fill("it hangs")
+    ada.get_by_label("Type *.gpu to confirm").fill("*.gpu")
+    ada.get_by_role("button", name="Switch it off").click()
+    assert "*.gpu" in ada.get_by_role("status").inner_text()
+
+
+def test_a_rollout_is_paused_and_then_aborted(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    stage.start_rollout()
+    ada.goto("/console/rollouts/1")
+    steer = ada.get_by_role("region", name="Steer it")
+    steer.get_by_label("Why").first.fill("looking closer")
+    steer.get_by_role("button", name="Pause").click()
+    assert "paused" in ada.get_by_role("heading", level=1).inner_text()
+    ada.get_by_text("Abort: give everybody the control again").click()
+    abort = ada.locator("details.confirm")
+    abort.get_by_label("Why").fill("seen enough")
+    abort.get_by_label("Type 1 to confirm").fill("1")
+    abort.get_by_role("button", name="Abort the rollout").click()
+    assert "aborted" in ada.get_by_role("heading", level=1).inner_text()
+
+
+def test_a_job_is_asked_for_now(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    ada.goto("/console/jobs")
+    ada.get_by_text("Run one now").click()
+    ada.get_by_label("Job").first.select_option("rollup")
+    ada.get_by_role("button", name="Run it now").click()
+    assert "rollup" in ada.get_by_role("status").inner_text()
