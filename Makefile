@@ -69,7 +69,7 @@ test-java: setup ## Test the Java SDK: JUnit, then with the probe against the re
 	@! [ -d client_sdk/java/build/tests ] || java -cp client_sdk/java/build/nnfleet-client.jar:client_sdk/java/build/tests io.nnfleet.client.StopwatchProgram
 
 screenshots: setup ## Draw every page of the console into console-pictures/ (needs Chromium; ARGS="--docs" for docs/console.md)
-	PYTHONPATH=tests $(BIN)/python -m tests.console.screenshots $(ARGS)
+	PYTHONPATH=tests/console $(BIN)/python -m tests.console.screenshots $(ARGS)
 
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help

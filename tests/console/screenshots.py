@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, Page
-
 from browsing import NARROW_DARK, NARROW_LIGHT, WIDE_DARK, WIDE_LIGHT, Look, chromium, looking
+from playwright.sync_api import Browser, Page
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -161,3 +162,32 @@ def test_a_job_is_asked_for_now(ada: Page, stage: Stage) -> None:
     ada.get_by_label("Job").first.select_option("rollup")
     ada.get_by_role("button", name="Run it now").click()
     assert "rollup" in ada.get_by_role("status").inner_text()
+
+
+def test_a_policy_is_edited_simulated_and_approved_by_somebody_else_before_it_is_released(
+    ada: Page, browser: Browser, app: Flask, stage: Stage, address: str
+) -> None:
+    stage.fill()
+    add_person(stage.engine, "ben", Role.ADMIN)
+    ada.goto("/console/policies/camera")
+    text = ada.get_by_role("textbox", name="Policy")
+    stated = re.sub(r"exploration_bp: \d+\n", "", text.input_value())
+    text.fill(f"{stated}exploration_bp: 700\n")
+    ada.get_by_role("button", name="Check and simulate").click()
+    assert "What it would do" in ada.get_by_role("main").inner_text()
+    ada.get_by_role("textbox", name="Why").fill("explore less")
+    ada.get_by_role("button", name="Submit for review").click()
+    assert ada.get_by_role("button", name="Approve").count() == 0, "nobody approves their own change"
+
+    context = looking(browser, WIDE_LIGHT, address)
+    let_in(context, app, address, "ben")
+    ben = context.new_page()
+    ben.goto("/console/reviews")
+    ben.get_by_role("rowheader").get_by_role("link").first.click()
+    ben.get_by_role("button", name="Approve").click()
+    assert "approved" in ben.get_by_role("heading", level=1).inner_text()
+    ben.goto("/console/releases")
+    ben.get_by_label("Note").fill("explore less")
+    ben.get_by_role("button", name="Publish").click()
+    assert "2" in ben.get_by_role("status").inner_text()
+    context.close()
