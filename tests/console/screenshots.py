@@ -25,7 +25,11 @@ PAGES: Final = {
     "classes": "/console/classes",
     "models": "/console/models",
     "findings": "/console/findings",
+    "policies": "/console/policies",
+    "policy": "/console/policies/camera",
+    "reviews": "/console/reviews",
     "recommendations": "/console/recommendations",
+    "quarantines": "/console/quarantines",
     "revisions": "/console/revisions",
     "releases": "/console/releases",
     "release": "/console/releases/2",
@@ -37,7 +41,7 @@ PAGES: Final = {
     "users": "/console/users",
     "settings": "/console/settings",
 }
-IN_DOCS: Final = (("fleet", WIDE_LIGHT), ("fleet", NARROW_DARK), ("class", WIDE_LIGHT), ("explain", WIDE_DARK))
+IN_DOCS: Final = (("fleet", WIDE_LIGHT), ("fleet", NARROW_DARK), ("explain", WIDE_DARK))
 NNFLEET: Final = (sys.executable, "-m", "service.cli.app")
 NAME, PASSWORD = "ada", "only for pictures"
 
