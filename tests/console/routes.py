@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from flask import Flask
 
 from service.identity.access import ACCESS
+
+NO_PAGES: Final = frozenset({"console.missing", "console.policy_file"})
+"""Routes that answer no page: everything else, and a file to download."""
 
 
 def pages(app: Flask, names: Mapping[str, str]) -> list[str]:
@@ -14,7 +18,7 @@ def pages(app: Flask, names: Mapping[str, str]) -> list[str]:
     found = []
     for rule in app.url_map.iter_rules():
         access, methods = ACCESS[rule.endpoint], rule.methods or set()
-        if access.scope is None and access.role is not None and "GET" in methods and rule.endpoint != "console.missing":
+        if access.scope is None and access.role is not None and "GET" in methods and rule.endpoint not in NO_PAGES:
             path = rule.rule
             for argument in rule.arguments:
                 value = names.get(argument, "1")
