@@ -10,13 +10,11 @@ from service.api import (
     audit,
     decide,
     devices,
-    door,
     exports,
     health,
     ofrep,
     openapi,
     policies,
-    problems,
     quarantines,
     releases,
     revisions,
@@ -40,6 +38,7 @@ from service.releasing.past_releases import PastReleases
 from service.settings import Settings
 from service.simulating.simulations import Simulations
 from service.store.engine import make_engine
+from service.web import door, problems
 
 
 def create_app(settings: Settings, engine: Engine | None = None) -> Flask:

@@ -14,14 +14,14 @@ from werkzeug.wsgi import FileWrapper, wrap_file
 
 from policies.errors import BodyTooLarge, InvalidField
 from service import clock
-from service.api.devices import patient_stream
-from service.api.door import actor
 from service.artifacts.receiving import check_room, received
 from service.artifacts.registering import register
 from service.artifacts.store import ArtifactStore, NoArtifactStore, UnknownArtifact
 from service.context import services
 from service.store import artifacts
 from service.store.tables import ArtifactRow
+from service.web.door import actor
+from service.web.reading import patient_stream
 
 blueprint = Blueprint("artifacts", __name__, url_prefix="/v1/artifacts")
 PAGE: Final = 100

@@ -10,9 +10,9 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.errors import InvalidField
-from service.api.bodies import whole_number
 from service.context import services
 from service.store import audit
+from service.web.bodies import whole_number
 
 blueprint = Blueprint("audit", __name__, url_prefix="/v1/audit")
 PAGE: Final = 500

@@ -14,10 +14,10 @@ from policies.asked import Moment
 from policies.explaining.explanation_json import explanations_json
 from policies.validation import validated
 from service.api.asked_facts import facts_asked
-from service.api.devices import bounded_body
-from service.api.door import check_device_app
 from service.deciding.explained import explained
 from service.live import release_asked
+from service.web.door import check_device_app
+from service.web.reading import bounded_body
 
 blueprint = Blueprint("decide", __name__, url_prefix="/v1")
 MAX_BYTES: Final = 256 * 1024

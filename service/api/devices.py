@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from typing import IO, Final
-
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
-from policies.errors import BodyTooLarge
 from policies.fingerprint import fingerprint
 from policies.report import MAX_BYTES, parse_report
 from service import clock
 from service.context import services
 from service.deciding.answer import not_modified
 from service.store import reports
+from service.web.reading import bounded_body
 
 blueprint = Blueprint("devices", __name__, url_prefix="/v1")
-SILENCE_S: Final = 10.0
-"""A client that has not sent for so long in the middle of a body is given up: it holds a thread."""
-
-
-def bounded_body(limit: int) -> bytes:
-    """The request's body, also a chunked one; raises BodyTooLarge without reading past the limit."""
-    body = patient_stream().read(limit + 1)
-    if len(body) > limit:
-        raise BodyTooLarge(f"the body has over {limit} bytes", limit=limit)
-    return body
-
-
-def patient_stream() -> IO[bytes]:
-    """The request's body as a stream, whose reading ends where the client is silent for `SILENCE_S`."""
-    if (connection := request.environ.get("gunicorn.socket")) is not None:
-        connection.settimeout(SILENCE_S)
-    return request.stream
 
 
 @blueprint.get("/decisions/<app>/<report_id>")

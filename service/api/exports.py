@@ -8,10 +8,10 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from policies.play.xml import to_xml
-from service.api.door import check_app
 from service.context import services
 from service.live import release_asked
 from service.releasing.play_export import export_play
+from service.web.door import check_app
 
 blueprint = Blueprint("exports", __name__, url_prefix="/v1/exports")
 

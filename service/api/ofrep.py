@@ -22,12 +22,12 @@ from policies.fingerprint import Fingerprint
 from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
 from service.api.asked_facts import facts_asked
-from service.api.devices import bounded_body
-from service.api.door import check_device_app, device_app
-from service.api.problems import answer_to
 from service.deciding.answer import not_modified
 from service.deciding.flags import Evaluator, Flagged, behind, flagged, key_of
 from service.live import release_asked
+from service.web.door import check_device_app, device_app
+from service.web.problems import answer_to
+from service.web.reading import bounded_body
 
 blueprint = Blueprint("ofrep", __name__, url_prefix="/ofrep/v1/evaluate/flags")
 MAX_BYTES: Final = 256 * 1024

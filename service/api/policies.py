@@ -14,14 +14,14 @@ from policies.flags import FlagDocument
 from policies.revision import Kind, State
 from policies.validation import validated
 from service import clock
-from service.api.bodies import json_body, shown, stated_base
-from service.api.devices import bounded_body
-from service.api.door import actor, check_app
 from service.artifacts.declared import model_spec
 from service.context import services
 from service.releasing.revisions import Proposal, propose
 from service.store import revisions
 from service.store.tables import RevisionRow
+from service.web.bodies import json_body, shown, stated_base
+from service.web.door import actor, check_app
+from service.web.reading import bounded_body
 
 blueprint = Blueprint("policies", __name__, url_prefix="/v1")
 

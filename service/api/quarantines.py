@@ -12,14 +12,14 @@ from policies.errors import InvalidField
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
 from service import clock
-from service.api.bodies import note_in, object_body, shown
-from service.api.door import actor, check_app
 from service.context import services
 from service.releasing.quarantines import Kill, put_in_force
 from service.releasing.quarantines import end as lift
 from service.releasing.quarantines import kill as switch_off
 from service.store import revisions
 from service.store.tables import RevisionRow
+from service.web.bodies import note_in, object_body, shown
+from service.web.door import actor, check_app
 
 blueprint = Blueprint("quarantines", __name__, url_prefix="/v1")
 

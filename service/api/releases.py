@@ -10,13 +10,13 @@ from sqlmodel import Session
 
 from policies.errors import UnknownRelease
 from service import clock
-from service.api.bodies import note_in, object_body
-from service.api.door import actor
 from service.context import services
 from service.releasing.publishing import publish
 from service.releasing.publishing import roll_back as go_back
 from service.store import releases
 from service.store.tables import ReleaseRow
+from service.web.bodies import note_in, object_body
+from service.web.door import actor
 
 blueprint = Blueprint("releases", __name__, url_prefix="/v1/releases")
 PAGE: Final = 100

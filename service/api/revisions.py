@@ -13,14 +13,14 @@ from policies.difference import difference
 from policies.errors import InvalidField, NotAllowed
 from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
 from service import clock
-from service.api.bodies import app_of, note_in, object_body, one_of, shown
-from service.api.door import actor, check_app
 from service.context import services
 from service.identity.actor import Role
 from service.releasing.quarantines import approve
 from service.releasing.revisions import Proposal, advance, save
 from service.releasing.stated_content import stated_content
 from service.store import revisions
+from service.web.bodies import app_of, note_in, object_body, one_of, shown
+from service.web.door import actor, check_app
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")
 PAGE: Final = 100

@@ -11,12 +11,12 @@ from sqlmodel import Session
 from policies.errors import InvalidField
 from policies.rollouts.rollout import BY_PERSONS, parse_rollout_plan
 from service import clock
-from service.api.bodies import note_in, object_body
-from service.api.door import actor
 from service.context import services
 from service.releasing.rollouts import start, steer
 from service.store import rollouts
 from service.store.tables import RolloutRow
+from service.web.bodies import note_in, object_body
+from service.web.door import actor
 
 blueprint = Blueprint("rollouts", __name__, url_prefix="/v1/rollouts")
 PAGE: Final = 100

@@ -11,8 +11,6 @@ from sqlmodel import Session
 from policies.errors import InvalidField
 from policies.revision import Kind
 from service import clock
-from service.api.bodies import app_of, object_body
-from service.api.door import check_app
 from service.context import services
 from service.live import release_asked
 from service.releasing.stated_content import stated_content
@@ -20,6 +18,8 @@ from service.simulating.drafts import Draft
 from service.simulating.limits import BUDGET_S, MOST_BUDGET_S
 from service.simulating.simulations import Asked
 from service.store import revisions
+from service.web.bodies import app_of, object_body
+from service.web.door import check_app
 
 blueprint = Blueprint("simulations", __name__, url_prefix="/v1/simulations")
 MOST_REVISION: Final = 2**31 - 1

@@ -6,11 +6,11 @@ from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from service import clock
-from service.api.devices import bounded_body
-from service.api.door import device_key
 from service.context import services
 from service.intake.encodings import MAX_COMPRESSED_BYTES
 from service.intake.intake import ANYBODY, Sender
+from service.web.door import device_key
+from service.web.reading import bounded_body
 
 blueprint = Blueprint("telemetry", __name__, url_prefix="/v1")
 

@@ -8,7 +8,6 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from service import clock
-from service.api import door
 from service.console.forms import done
 from service.console.login import welcome
 from service.console.visitor import visitor
@@ -16,6 +15,7 @@ from service.context import services
 from service.identity import people as accounts
 from service.identity.passwords import LEAST_CHARACTERS
 from service.store import people
+from service.web import door
 
 WRONG = "This is not your password."
 

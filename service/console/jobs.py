@@ -11,7 +11,6 @@ from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
 from service import clock
-from service.api.door import actor
 from service.console.forms import MOST_NOTE, done, said
 from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import stated
@@ -20,6 +19,7 @@ from service.jobs.asking import ask_for
 from service.jobs.jobs import JOBS
 from service.store import job_runs
 from service.store.tables import metadata
+from service.web.door import actor
 
 PAGE_SIZE: Final = 50
 STATES: Final = (job_runs.RUNNING, job_runs.DONE, job_runs.FAILED, job_runs.LOST)

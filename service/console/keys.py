@@ -12,7 +12,6 @@ from werkzeug.wrappers import Response
 
 from policies.errors import InvalidField
 from service import clock
-from service.api import door
 from service.console.forms import check_word, done, said
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import stated
@@ -22,6 +21,7 @@ from service.identity.access import Scope
 from service.identity.actor import Role
 from service.identity.keyring import NewKey
 from service.store.tables import metadata
+from service.web import door
 
 PAGE_SIZE: Final = 50
 STATES: Final = ("open", "revoked")

@@ -14,7 +14,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException, NotFound
 
 from policies.errors import NnfleetError
-from service.api.problems import STATUS
 from service.console import (
     account,
     audit,
@@ -43,6 +42,7 @@ from service.console import (
 from service.console.formats import FILTERS
 from service.console.paging import PREFIX, here
 from service.context import services
+from service.web.problems import STATUS
 
 log = structlog.get_logger(__name__)
 

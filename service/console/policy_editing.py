@@ -18,8 +18,6 @@ from policies.document_text import MAX_YAML_BYTES, YAML_TYPES, faults_in, parse_
 from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInput
 from policies.revision import Kind, Step
 from service import clock
-from service.api.bodies import MAX_NOTE, whole_number
-from service.api.door import actor
 from service.console.forms import done, said
 from service.console.text_lines import Changed, Line, around, text_diff
 from service.context import services
@@ -30,6 +28,8 @@ from service.releasing.stated_content import policy_content
 from service.simulating.trying import tried
 from service.store import revisions
 from service.store.tables import RevisionRow
+from service.web.bodies import MAX_NOTE, whole_number
+from service.web.door import actor
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MEDIA_TYPE: Final = min(YAML_TYPES)

@@ -15,7 +15,6 @@ from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInp
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
 from service import clock
-from service.api.door import actor
 from service.console.blast_radius import blast_radius
 from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import csv_file, listed, says, wants_csv
@@ -25,6 +24,7 @@ from service.context import services
 from service.releasing.quarantines import Kill, end, kill, put_in_force, quarantine_of
 from service.store import findings, revisions
 from service.store.tables import metadata
+from service.web.door import actor
 
 PAGE_SIZE: Final = 25
 LASTS: Final = timedelta(days=30)

@@ -13,7 +13,6 @@ from sqlmodel import Session
 from policies.difference import difference
 from policies.errors import UnknownRelease
 from service import clock
-from service.api.door import actor
 from service.console.forms import check_word, done, said_why
 from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import Window, stated_number
@@ -22,6 +21,7 @@ from service.releasing.publishing import publish, roll_back
 from service.releasing.release_content import readable
 from service.store import releases, revisions
 from service.store.tables import ReleaseRow, metadata
+from service.web.door import actor
 
 PAGE_SIZE: Final = 50
 MOST_UNDONE: Final = 50

@@ -12,8 +12,6 @@ from werkzeug.wrappers import Response
 from policies.errors import InvalidField
 from policies.revision import TRANSITIONS, Kind, State, Step
 from service import clock
-from service.api.bodies import MAX_NOTE
-from service.api.door import actor
 from service.console.forms import done, said
 from service.console.visitor import visitor
 from service.context import services
@@ -26,6 +24,8 @@ from service.simulating.trying import tried
 from service.store import reviews, revisions, rollouts
 from service.store.people import one_user
 from service.store.tables import RevisionCommentRow, RevisionRow, RevisionSimulationRow
+from service.web.bodies import MAX_NOTE
+from service.web.door import actor
 
 DECIDED_SHOWN: Final = 20
 

@@ -14,7 +14,6 @@ from werkzeug.exceptions import NotFound
 from policies.errors import InvalidField
 from policies.rollouts.rollout import BY_PERSONS, TRANSITIONS, Act, RolloutPlan, State, parse_rollout_plan
 from service import clock
-from service.api.door import actor
 from service.console import rollout_lines
 from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import listed
@@ -22,6 +21,7 @@ from service.context import services
 from service.releasing.rollouts import start, steer
 from service.store import releases, revisions, rollouts
 from service.store.tables import metadata
+from service.web.door import actor
 
 PAGE_SIZE: Final = 25
 _ROLLOUT: Final = metadata.tables["rollout"]

@@ -13,7 +13,6 @@ from werkzeug.wrappers import Response
 
 from policies.errors import InvalidField, NotAllowed
 from service import clock
-from service.api import door
 from service.console.forms import check_word, done, said
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import stated
@@ -24,6 +23,7 @@ from service.identity.passwords import LEAST_CHARACTERS
 from service.identity.people import NewPerson
 from service.store import people
 from service.store.tables import metadata
+from service.web import door
 
 PAGE_SIZE: Final = 50
 STATES: Final = ("open", "shut out")

@@ -13,13 +13,13 @@ from flask_wtf import CSRFProtect
 
 from policies.errors import NotAllowed
 from service import clock
-from service.api.problems import Unauthenticated
 from service.console.navigation import NAVIGATION, Group
 from service.console.paging import PREFIX
 from service.context import services
 from service.identity.access import ACCESS, Access
 from service.identity.sessions import SignedIn
 from service.settings import Settings
+from service.web.problems import Unauthenticated
 
 COOKIE: Final = "nnfleet_session"
 csrf: Final = CSRFProtect()

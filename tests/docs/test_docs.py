@@ -18,12 +18,12 @@ import typer.main
 import service
 from policies import report
 from policies.errors import NnfleetError
-from service.api import bodies, problems
 from service.app import create_app
 from service.cli.app import app as cli
 from service.identity.access import ACCESS
 from service.intake import batch, encodings
 from service.settings import Settings, variable
+from service.web import bodies, problems
 from tests.docs.markdown import ROOT, code_blocks, documents, links, rows, section, text
 
 KIB = 1024
@@ -49,7 +49,7 @@ def test_the_settings_table_states_the_defaults() -> None:
 def test_the_problem_table_is_what_the_code_answers() -> None:
     stated = {code: int(status) for code, status, _ in rows(section(OPERATIONS, "Problem codes"))}
     raised = {error.code: _status(error) for error in _leaves(NnfleetError)}
-    made_here = re.findall(r'problem\((\d{3}), "([a-z-]+)"', text("service/api/problems.py"))
+    made_here = re.findall(r'problem\((\d{3}), "([a-z-]+)"', text("service/web/problems.py"))
     assert stated == raised | {code: int(status) for status, code in made_here}
 
 

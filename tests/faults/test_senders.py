@@ -21,9 +21,9 @@ from faults.site import Site
 from sqlalchemy import text
 
 from service import clock
-from service.api.devices import SILENCE_S
 from service.intake.intake import Intake
 from service.settings import Settings
+from service.web.reading import SILENCE_S
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from policies.errors import NnfleetError
-from service.api.problems import problem_of
 from service.app import create_app
 from service.identity.access import ACCESS, OPEN
 from service.settings import Settings
+from service.web.problems import problem_of
 
 _GROUPS = {"error", "invalid-input", "unknown", "conflict", "forbidden"}
 

@@ -10,9 +10,9 @@ from flask import request
 from policies import strict_json
 from policies.errors import InvalidField
 from policies.revision import Kind
-from service.api.devices import bounded_body
 from service.releasing.revisions import ONE_USER
 from service.store.tables import RevisionRow
+from service.web.reading import bounded_body
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_DEPTH: Final = 12

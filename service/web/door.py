@@ -8,11 +8,11 @@ from flask import Flask, g, request
 from flask.typing import ResponseReturnValue
 
 from policies.errors import NotAllowed
-from service.api.problems import Unauthenticated
 from service.context import services
 from service.identity.access import Access, Scope, access_of
 from service.identity.actor import Actor
 from service.identity.keyring import Key
+from service.web.problems import Unauthenticated
 
 
 def install(app: Flask, check_person: Callable[[Access], ResponseReturnValue | None]) -> None:

@@ -1,0 +1,1 @@
+"""What the API and the console share: the door, bodies, problems."""
