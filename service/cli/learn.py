@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,12 @@ from service.store import schema
 from service.store.embedded import database
 from service.store.engine import make_engine
 
-COLUMNS: Final = ("protocol", "setting", "method", "seeds", "mean", "p95", "top1", "within_1_1", "over_2")
+ALWAYS: Final = ("method", "mean", "p95", "top1", "within_1_1", "over_2")
+SOMETIMES: Final = ("interval_80", "interval_95", "cumulative_excess", "stuck")
+HEADINGS: Final = {
+    "within_1_1": "≤ 1.1 ×", "over_2": "> 2 ×", "interval_80": "80 %", "interval_95": "95 %", "cumulative_excess": "cost",
+}  # fmt: skip
+"""What a table says above a column, where the name in JSON is too long for it."""
 
 
 def recommend(data: Path | None, crash_grace_s: int, as_json: bool, memory: Path | None) -> None:
@@ -105,17 +111,19 @@ def evaluate(data: Path, protocol: str, seeds: int, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found))
     else:
-        Console().print(_table(found["rows"]))
+        for title, of_setting in groupby(found["rows"], key=lambda row: f"{row['protocol']}, {row['setting']}"):
+            Console().print(_table(title, list(of_setting)), "")
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> TextTable:
-    table = TextTable(title="Regret of the chosen arm: its latency ÷ the best arm's")
-    sometimes = ("interval_80", "interval_95", "cumulative_excess", "stuck")
-    columns = [*COLUMNS, *(name for name in sometimes if any(name in row for row in rows))]
-    for name in columns:
-        table.add_column(name, justify="left" if name in COLUMNS[:3] else "right")
+def _table(title: str, rows: Sequence[dict[str, Any]]) -> TextTable:
+    """One setting: narrow enough for a terminal of 80 columns, which a pipe is taken for."""
+    headline = f"{title}, {rows[0]['seeds']} seeds: chosen ÷ best latency"
+    table = TextTable(title=headline, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    sometimes = [heading for heading in SOMETIMES if any(heading in row for row in rows)]
+    for name in (*ALWAYS, *sometimes):
+        table.add_column(HEADINGS.get(name, name), justify="left" if name == "method" else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*(_shown(row.get(name, "")) for name in columns))
+        table.add_row(*(_shown(row.get(name, "")) for name in (*ALWAYS, *sometimes)))
     return table
 
 
