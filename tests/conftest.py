@@ -61,7 +61,7 @@ def engine(settings: Settings) -> Iterator[Engine]:
         connection.execute(
             text("SET LOCAL session_replication_role = replica")
         )  # past the guards of what is append-only
-        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        connection.execute(text(f"TRUNCATE {names}, jobs.procrastinate_jobs RESTART IDENTITY CASCADE"))
     yield engine
     engine.dispose()
 
