@@ -12,8 +12,8 @@ from ml.offpolicy import Estimate, Overlap
 class GateLimits:
     """Where a gate closes.
 
-    most_rise_log : rise of the mean log cost that the doubt of an estimate may reach; worse_log : a unit whose expected
-    log cost rises by more gets worse; most_worse : share of uses whose units may get worse; min_effective : uses, by
+    most_rise_log : rise of the mean log cost that the doubt of an estimate may reach; worse_log : a unit that gets another
+    leader and whose expected log cost rises by more gets worse; most_worse : share of uses whose units may get worse; min_effective : uses, by
     effective number, below which an off-policy estimate closes no gate.
     """
 

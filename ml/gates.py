@@ -45,8 +45,9 @@ def judge(
     checks: list[Check] = []
     if compared.share.any():
         changes = compared.changes()
-        worse = [change for change in changes if np.log(change.factor) > limits.worse_log]
+        # What exploring costs under the same leader is the budget's to bound, and stands in the expectation.
         moved = [change for change in changes if change.leads != change.would_lead]
+        worse = [change for change in moved if np.log(change.factor) > limits.worse_log]
         expected = compared.expectation()
         checks += [_expected_check(expected, limits), _worse_check(worse, limits)]
         found = replace(

@@ -74,6 +74,15 @@ def test_a_better_ranking_passes_and_says_by_how_much_it_is_better(splits: Split
     assert [check["name"] for check in shown["checks"]] == ["expected-cost", "units-worse", "off-policy-cost"]
 
 
+def test_exploring_under_the_same_leader_makes_no_unit_worse(splits: Splits) -> None:
+    """What it costs is the budget's to bound; the expectation counts it."""
+    live = {unit: {max(w, key=lambda arm: w[arm]): 10_000} for unit, w in live_of(splits, slowest=False).items()}
+    found = judge(splits, live)
+    assert found.expected is not None
+    assert found.expected.log_change > 0
+    assert found.worse == ()
+
+
 def test_what_measured_uses_say_is_worse_closes_the_gate(splits: Splits) -> None:
     found = judge(splits, live_of(splits, slowest=False), logged(0.95))
     assert len(found.reasons) == 1
