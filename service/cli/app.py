@@ -284,7 +284,7 @@ def demo(
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 4.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fleet and its noise.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A small fleet with few models, under a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A small fleet with few models, about a minute.")] = False,
     as_json: Json = False,
     serve: Annotated[bool, typer.Option("--serve", help="Leave the server up at the end, on port 8080.")] = False,
     data: Annotated[Path | None, typer.Option("--data", help="Keep the demo's PostgreSQL in this folder.")] = None,

@@ -37,7 +37,7 @@ from service.store.engine import make_engine
 from service.store.tables import PersonRow
 
 DEVICES, ROUNDS = 2_000, 4
-QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 4, 10
+QUICK_DEVICES, QUICK_ROUNDS, QUICK_MODELS = 200, 5, 10
 ADMIN = "admin"
 """Who signs in to a demo that stays up."""
 SERVED_PORT = 8080
