@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from service.artifacts.store import ArtifactStore
 from service.registry.apart import inspect_apart
-from service.registry.inspection import Inspected
+from service.registry.inspected import Inspected
 from service.store import artifacts, audit
 from service.store.tables import ArtifactRow
 

@@ -41,8 +41,13 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def told(remarks: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """A remark a line."""
-    yield from (f"{one['weight']} {one['code']}: {one['where']}: {one['advice']}" for one in remarks)
+    """A kind of remark a line, at its first place: one that holds at twenty is told once."""
+    places: dict[tuple[str, ...], list[str]] = {}
+    for one in remarks:
+        places.setdefault((one["weight"], one["code"], one["advice"]), []).append(one["where"])
+    for (weight, code, advice), (first, *others) in places.items():
+        more = f", and at {len(others)} more places" if others else ""
+        yield f"{weight} {code}: {first}{more}: {advice}"
 
 
 def _words(part: Any) -> str:

@@ -19,7 +19,8 @@ import numpy as np
 from policies.errors import InvalidInput
 from policies.vocabulary import Format, Precision
 from service.registry.golden_run import Values
-from service.registry.inspection import Inspected, inspect_file
+from service.registry.inspected import Inspected
+from service.registry.inspection import inspect_file
 from service.settings import bare_environment
 
 WALL_S: Final = 300

@@ -4,50 +4,20 @@ from __future__ import annotations
 
 import mmap
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from policies.graph import ModelGraph
 from policies.support import minimum_feature_level
-from policies.vocabulary import Format, Precision
+from policies.vocabulary import Format
+from service.registry.inspected import Inspected
+from service.registry.kinds import kind_of
 from service.registry.lint import lint
 from service.registry.model_file import ModelFile, Tensor
-from service.registry.tflite import IDENTIFIER, read_tflite
+from service.registry.tflite import read_tflite
 
 EXAMPLES: Final = 3
-NEWEST_IR: Final = 32
-"""A bound for ONNX's IR version, which stands in the second byte; it is at 13."""
-ONNX_FIELDS: Final = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42})
-"""Tags of the fields that may follow it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """What was read from a file. `facts` is plain JSON, for people; the rest is what a variant states."""
-
-    format: Format
-    precision: Precision
-    graph: ModelGraph
-    facts: Mapping[str, Any]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON, the inverse of `from_json`."""
-        return {
-            "format": self.format,
-            "precision": self.precision,
-            "graph": self.graph.to_json(),
-            "facts": dict(self.facts),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """From `to_json`'s output."""
-        graph = ModelGraph.from_json(raw["graph"])
-        return cls(Format(raw["format"]), Precision(raw["precision"]), graph, raw["facts"])
 
 
 def inspect_file(path: Path) -> Inspected | None:
@@ -59,16 +29,6 @@ def inspect_file(path: Path) -> Inspected | None:
         return None
     model = _READERS[kind](path)
     return Inspected(model.format, model.precision, model.graph, facts_of(model))
-
-
-def kind_of(path: Path) -> Format | None:
-    """The kind of file by its first bytes, of those that are read here."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head[4:] == IDENTIFIER:
-        return Format.TFLITE
-    onnx = head[:1] == b"\x08" and 0 < head[1] <= NEWEST_IR and head[2] in ONNX_FIELDS if len(head) == 8 else False
-    return Format.ONNX if onnx and find_spec("onnx") else None
 
 
 def _tflite(path: Path) -> ModelFile:

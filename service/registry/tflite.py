@@ -17,6 +17,7 @@ import tflite
 
 from policies.graph import MAX_COUNT, MAX_NODES, ModelGraph, order_fault
 from policies.vocabulary import Format
+from service.registry.kinds import TFLITE_IDENTIFIER
 from service.registry.model_file import (
     MAX_EDGES,
     MAX_ELEMENTS,
@@ -35,7 +36,6 @@ from service.registry.model_file import (
 from service.registry.precision import precision_class
 from service.registry.tflite_nodes import NO_TENSOR, Operator, node_of, stored_weights
 
-IDENTIFIER: Final = b"TFL3"
 SCHEMA_VERSION: Final = 3
 CUSTOM: Final = int(tflite.BuiltinOperator.CUSTOM)
 
@@ -62,7 +62,7 @@ _TYPE_NAMES: Final = MappingProxyType({value: name.lower() for value, name in _n
 
 def read_tflite(payload: bytes | mmap) -> ModelFile:
     """Parse a `.tflite` file; raises ModelFileError where it is none, is broken, or is over a limit."""
-    if len(payload) < 8 or payload[4:8] != IDENTIFIER:
+    if len(payload) < 8 or payload[4:8] != TFLITE_IDENTIFIER:
         raise ModelFileError("not-a-model", "no TFL3 identifier: this is not a .tflite file")
     try:
         return _Reader(payload).read()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from model_wheels import wheel_file
 from typer.testing import CliRunner
 
 from service.cli.app import app as cli
+from service.cli.model_inspect import told
 from service.registry.apart import Bounds, inspect_apart
 from service.registry.inspection import facts_of, inspect_file
 from service.registry.model_file import ModelFileError
@@ -62,6 +65,11 @@ class TestInAProcessOfItsOwn:
             inspect_apart(WAKE_WORD, bounds)
         assert caught.value.reason == "too-large"
 
+    def test_the_web_process_starts_without_what_reads_files_and_what_learns(self) -> None:
+        says = "import sys, service.app; print(sorted({'tflite', 'onnx', 'numpy', 'sklearn'} & set(sys.modules)))"
+        ran = subprocess.run([sys.executable, "-c", says], check=True, capture_output=True, text=True)
+        assert ran.stdout == "[]\n"
+
 
 class TestTheCommand:
     def run(self, *words: str) -> tuple[int, str]:
@@ -69,19 +77,27 @@ class TestTheCommand:
         return ran.exit_code, ran.output
 
     def test_prints_all_facts_as_one_document(self) -> None:
-        code, told = self.run(str(WAKE_WORD), "--json")
-        facts = json.loads(told)
+        code, said = self.run(str(WAKE_WORD), "--json")
+        facts = json.loads(said)
         assert (code, facts["size_bytes"], facts["operations"]["CONV_2D"]) == (0, 52_272, 5)
 
     def test_prints_them_for_people(self) -> None:
-        code, told = self.run(str(WAKE_WORD))
+        code, said = self.run(str(WAKE_WORD))
         assert code == 0
-        assert "precision: int8\n" in told
-        assert "  CONV_2D|int8|weights int8: 5\n" in told
-        assert "inputs: serving_default_input_audio:0 int8 [1, 3, 40]\n" in told
+        assert "precision: int8\n" in said
+        assert "  CONV_2D|int8|weights int8: 5\n" in said
+        assert "inputs: serving_default_input_audio:0 int8 [1, 3, 40]\n" in said
 
     def test_says_what_is_wrong_with_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "notes.tflite").write_text("no model at all")
         assert self.run(str(tmp_path / "notes.tflite"))[0] == 1
         (tmp_path / "broken.tflite").write_bytes(WAKE_WORD.read_bytes()[:9_000])
         assert self.run(str(tmp_path / "broken.tflite"))[0] == 2
+
+    def test_tells_a_kind_of_remark_once_with_the_number_of_its_places(self) -> None:
+        said = {"weight": "warning", "code": "scales-differ", "advice": "give both one scale"}
+        remarks = [said | {"where": f"operation {at}"} for at in (3, 5, 8)] + [said | {"code": "custom", "where": "9"}]
+        assert list(told(remarks)) == [
+            "warning scales-differ: operation 3, and at 2 more places: give both one scale",
+            "warning custom: 9: give both one scale",
+        ]

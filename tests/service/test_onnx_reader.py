@@ -16,7 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from policies.arm import looks_like_transformer
 from policies.vocabulary import Format, Precision
-from service.registry.inspection import inspect_file, kind_of
+from service.registry.inspection import inspect_file
+from service.registry.kinds import kind_of
 from service.registry.lint import lint
 from service.registry.model_file import MAX_RANK, ModelFile, ModelFileError, Quantization
 from service.registry.onnx_file import read_onnx
