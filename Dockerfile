@@ -20,7 +20,7 @@ RUN python -m venv --without-pip /opt/nnfleet \
 
 FROM tools AS jobs-packages
 RUN python -m venv --without-pip /opt/nnfleet \
-    && python deploy/extras.py service fast ml onnx s3 sdk > wanted.txt \
+    && python deploy/extras.py service fast litert ml onnx onnxruntime s3 sdk > wanted.txt \
     && /tools/bin/pip --python /opt/nnfleet install --require-hashes --constraint requirements.lock --requirement wanted.txt
 
 FROM tools AS wheels

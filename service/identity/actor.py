@@ -31,7 +31,9 @@ GUARD: Final = Actor("guard", Role.APPROVER)
 """The service itself, when it opens the next step of a rollout or stops one."""
 LEARNER: Final = "learner"
 """The author of recommendations."""
+REFERENCE: Final = "reference"
+"""The author of golden references."""
 COMMAND_LINE: Final = "command-line"
 """Whoever may open the database by themselves; the audit log says no more of them."""
-RESERVED: Final = frozenset({MANAGE_TOKEN.name, GUARD.name, LEARNER, COMMAND_LINE})
+RESERVED: Final = frozenset({MANAGE_TOKEN.name, GUARD.name, LEARNER, REFERENCE, COMMAND_LINE})
 """Names that no person and no key may have."""

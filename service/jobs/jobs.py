@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from typing import Final
 
 from sqlalchemy import Engine
@@ -82,6 +83,16 @@ def _prune(engine: Engine, settings: Settings, now: datetime) -> Steps:
     return (yield from prune(engine, open_store(settings.artifacts), now))
 
 
+def _golden(engine: Engine, settings: Settings, now: datetime) -> Steps:
+    from service.artifacts.store import open_store
+    from service.jobs.golden import make_references
+
+    if settings.artifacts is None or not all(map(find_spec, ("ai_edge_litert", "onnxruntime"))):
+        yield 1.0, "needs a place for files, and the extras litert and onnxruntime"
+        return {}
+    return (yield from make_references(engine, open_store(settings.artifacts), now))
+
+
 def _export(engine: Engine, settings: Settings, now: datetime) -> Steps:
     from service.jobs.lake import export
 
@@ -96,6 +107,7 @@ JOBS: Final = (
     Job("rollup", "*/5 * * * *", "observations into rollups by day, medians for the screen", _rollup),
     Job("findings", "*/30 * * * *", "look for faults in what is rolled up", _findings),
     Job("recommend", "40 * * * *", "rank arms and store a recommendation", _recommend),
+    Job("golden", "*/10 * * * *", "run float files for the golden references of models that have none", _golden),
     Job("renew", "*/10 * * * *", "publish the live release again before its decisions expire", _renew),
     Job("retention", "10 * * * *", "make partitions ahead, drop old ones", _retention),
     Job("prune", "50 2 * * *", "let files go that no revision names", _prune),

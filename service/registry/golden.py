@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -18,9 +18,9 @@ import numpy as np
 
 from policies.errors import InvalidInput
 from policies.vocabulary import Format, Precision
+from service.registry.apart import inspect_apart
 from service.registry.golden_run import Values
 from service.registry.inspected import Inspected
-from service.registry.inspection import inspect_file
 from service.settings import bare_environment
 
 WALL_S: Final = 300
@@ -32,6 +32,7 @@ MARGIN: Final = 2.0
 MOST_ERROR: Final = 0.5
 """A file that is off by half the reference's largest value here computes something else."""
 _FLOAT: Final = (Precision.FP32, Precision.FP16)
+_FORMATS: Final = (Format.TFLITE, Format.ONNX)
 
 
 class GoldenFailed(InvalidInput):
@@ -55,14 +56,15 @@ class Golden:
 
 
 def make_golden(files: Sequence[Path], folder: Path, given: Path | None = None) -> Golden:
-    """Run the float file of these and compare the others with it; files that are not `.tflite` are left out.
+    """Run the float file of these and compare the others of its format with it; of a model that comes in both formats,
+    `.tflite` is compared: layouts differ between them, and with them what an input means.
 
-    `given`: real inputs, as `.npy` or as little-endian float32; noise without them. Raises GoldenFailed where none of them is float, one cannot run, or one computes something else.
+    `given`: real inputs, as `.npy` or as little-endian float32; noise without them. Raises GoldenFailed where none of them
+    is float, one cannot run, or one computes something else, and ModelFileError where one cannot be read.
     """
-    read = {file: found for file in files if (found := inspect_file(file)) and found.format is Format.TFLITE}
-    reference = next((file for kind in _FLOAT for file, found in read.items() if found.precision is kind), None)
-    if reference is None:
-        raise GoldenFailed("none of the files is a float .tflite, which the others are compared with")
+    found = {file: inspected for file in files if (inspected := inspect_apart(file))}
+    reference = _reference(found)
+    read = {file: inspected for file, inspected in found.items() if inspected.format is found[reference].format}
     inputs, outputs = folder / "golden-inputs.f32", folder / "golden-outputs.f32"
     (_loaded(given) if given else fixed_inputs(read[reference])).astype("<f4").tofile(inputs)
     expected = _ran(reference, inputs, outputs)
@@ -72,6 +74,15 @@ def make_golden(files: Sequence[Path], folder: Path, given: Path | None = None) 
         if file != reference
     }
     return Golden(inputs, outputs, errors)
+
+
+def _reference(found: Mapping[Path, Inspected]) -> Path:
+    """The file that the others are compared with."""
+    for wanted in product(_FORMATS, _FLOAT):
+        for file, inspected in found.items():
+            if (inspected.format, inspected.precision) == wanted:
+                return file
+    raise GoldenFailed("none of the files is a float .tflite or .onnx, which the others are compared with")
 
 
 def fixed_inputs(model: Inspected) -> Values:
@@ -98,10 +109,10 @@ def _ran(model: Path, inputs: Path, outputs: Path) -> Values:
             command, env=bare_environment(), capture_output=True, timeout=WALL_S, check=False, text=True
         )
     except subprocess.TimeoutExpired as error:
-        raise GoldenFailed(f"{model}: one run takes over {WALL_S} s", limit=WALL_S) from error
+        raise GoldenFailed(f"{model.name}: one run takes over {WALL_S} s", limit=WALL_S) from error
     if child.returncode != 0:
         said = child.stderr.strip().splitlines()[-1:] or [f"ended with code {child.returncode}"]
-        raise GoldenFailed(f"{model} cannot be run here: {said[0]}")
+        raise GoldenFailed(f"{model.name} cannot be run here: {said[0]}")
     return np.fromfile(outputs, "<f4")
 
 
@@ -109,13 +120,13 @@ def _error(file: Path, found: Values, expected: Values, reference: Inspected) ->
     """The largest error of any output, relative to the largest value that was expected of it."""
     if found.shape != expected.shape or not np.isfinite(found).all():
         raise GoldenFailed(
-            f"{file}: its outputs are not those of the float file, in size or because they are no numbers"
+            f"{file.name}: its outputs are not those of the float file, in size or because they are no numbers"
         )
     ends = _ends(expected, reference)
     worst = max(map(_relative, np.split(found, ends), np.split(expected, ends)))
     if worst > MOST_ERROR:
         raise GoldenFailed(
-            f"{file}: off by {worst:.0%} of the reference's largest value: it computes something else, or the inputs are "
+            f"{file.name}: off by {worst:.0%} of the reference's largest value: it computes something else, or the inputs are "
             "none that the model was made for: give real ones"
         )
     return worst

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import cast, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Session, col, select
 
 from service.store.tables import AuditRow
@@ -51,6 +52,12 @@ def append(session: Session, now: datetime, actor: str, action: str, subject: st
     row.sha256 = digest(row)
     session.add(row)
     session.flush()
+
+
+def noted(session: Session, actor: str, subject: str, **detail: Any) -> bool:
+    """Whether the actor noted these details of the subject, perhaps among others."""
+    found = select(AuditRow.number).where(AuditRow.actor == actor, AuditRow.subject == subject)
+    return session.exec(found.where(cast(AuditRow.detail, JSONB).contains(detail)).limit(1)).first() is not None
 
 
 def digest(row: AuditRow) -> str:

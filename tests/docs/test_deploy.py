@@ -90,7 +90,10 @@ def test_everything_is_installed_by_hash_or_without_an_index() -> None:
                 assert re.search(r"--require-hashes|--no-index|--no-build-isolation", install[1]), install
 
 
-@pytest.mark.parametrize("extras", [["service", "fast", "onnx", "s3"], ["service", "fast", "ml", "onnx", "s3", "sdk"]])
+@pytest.mark.parametrize(
+    "extras",
+    [["service", "fast", "onnx", "s3"], ["service", "fast", "litert", "ml", "onnx", "onnxruntime", "s3", "sdk"]],
+)
 def test_the_lock_holds_what_an_image_names_and_no_image_names_a_tool_of_the_desk(extras: list[str]) -> None:
     assert f"deploy/extras.py {' '.join(extras)} >" in DOCKERFILE
     run = [sys.executable, str(ROOT / "deploy" / "extras.py"), *extras]

@@ -11,7 +11,8 @@ import pytest
 import tflite
 from model_families import make_family, with_zero_point
 from model_wheels import wheel_file
-from tflite_builder import Op, T, build_tflite
+from onnx import TensorProto, helper, numpy_helper
+from tflite_builder import one_operation
 
 from service.registry.golden import LEAST_TOLERANCE, GoldenFailed, make_golden
 from service.registry.inspection import inspect_file
@@ -27,9 +28,8 @@ def face(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 
 def absolute(path: Path, operation: int = tflite.BuiltinOperator.ABS, custom: str | None = None) -> Path:
-    """A model of one operation over three numbers."""
-    tensors = [T((1, 3), name="in"), T((1, 3), name="out")]
-    path.write_bytes(build_tflite(tensors, [Op(operation, (0,), (1,), custom=custom)], outputs=(1,)))
+    """A file of one operation over three numbers."""
+    path.write_bytes(one_operation(operation, custom))
     return path
 
 
@@ -80,6 +80,41 @@ def test_a_file_whose_outputs_saturate_is_refused(face: Mapping[str, Path], tmp_
 def test_without_a_float_file_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     with pytest.raises(GoldenFailed, match="none of the files is a float"):
         make_golden([WAKE_WORD], tmp_path)
+
+
+def test_onnx_files_are_compared_with_the_float_one_of_theirs(tmp_path: Path) -> None:
+    float_file, packed = tmp_path / "swap.onnx", tmp_path / "swap-int8.onnx"
+    float_file.write_bytes(swapped())
+    packed.write_bytes(swapped(np.float32(1 / 127)))
+    made = make_golden([packed, float_file, WAKE_WORD], tmp_path)
+    assert made.errors.keys() == {packed}
+    assert 0 < made.errors[packed] < 0.01
+    inputs, outputs = (np.fromfile(file, "<f4").reshape(3, 2) for file in (made.inputs, made.outputs))
+    assert np.allclose(outputs, inputs[:, ::-1])
+
+
+def swapped(scale: np.float32 | None = None) -> bytes:
+    """y = x with its two columns swapped, by a matrix; with a scale both sides of the product are INT8."""
+    swap, product = np.eye(2, dtype=np.float32)[::-1], helper.make_node("MatMul", ["xd", "wd"], ["y"])
+    if scale is None:
+        nodes, constants = [helper.make_node("MatMul", ["x", "w"], ["y"])], {"w": swap}
+    else:
+        pairs = [("QuantizeLinear", "x", "xq"), ("DequantizeLinear", "xq", "xd"), ("DequantizeLinear", "w", "wd")]
+        nodes = [*(helper.make_node(op, [given, "s", "z"], [made]) for op, given, made in pairs), product]
+        constants = {"w": np.rint(swap / scale).astype(np.int8), "s": scale, "z": np.int8(0)}
+    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3, 2]) for name in ("x", "y")]
+    stored = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "swap", sides[:1], sides[1:], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    made_of: bytes = model.SerializeToString()
+    return made_of
+
+
+def test_an_input_of_another_size_is_refused(tmp_path: Path) -> None:
+    np.zeros(5, "<f4").tofile(tmp_path / "short.f32")
+    (tmp_path / "swap.onnx").write_bytes(swapped())
+    with pytest.raises(GoldenFailed, match="the input has 5 values, the model takes 6"):
+        make_golden([tmp_path / "swap.onnx"], tmp_path, tmp_path / "short.f32")
 
 
 def test_a_file_that_cannot_run_here_says_why(tmp_path: Path) -> None:

@@ -68,6 +68,13 @@ def build_tflite(
     return bytes(b.Output())
 
 
+def one_operation(code: int, custom: str | None = None) -> bytes:
+    """A file of one operation over three numbers."""
+    return build_tflite(
+        [T((1, 3), name="in"), T((1, 3), name="out")], [Op(code, (0,), (1,), custom=custom)], outputs=(1,)
+    )
+
+
 def _graph(
     b: flatbuffers.Builder, tensors: list[int], ops: list[int], inputs: Sequence[int], outputs: Sequence[int]
 ) -> int:
