@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo serve test check bench soak probe test-probe java test-java screenshots docs lock clean
+.PHONY: help setup demo serve test check bench soak probe test-probe java test-java spark test-spark screenshots docs lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -63,6 +63,13 @@ test-probe: setup probe ## Test the probe as built, with sanitizers, and on 64-b
 java: ## Build the Java SDK as a jar (needs a JDK)
 	client_sdk/java/build.sh
 
+spark: setup ## Install PySpark from requirements-spark.lock: 434 MB, needs Java 17 or newer to run
+	@java -version >/dev/null 2>&1 || echo "no Java: Spark will not start"
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-spark.lock
+
+test-spark: spark ## Roll a lake up with DuckDB and with Spark: the same rows
+	$(BIN)/python -m pytest tests/ml/test_lake_engines.py
+
 test-java: setup ## Test the Java SDK: JUnit, then with the probe against the real server
 	@tests/java/junit.sh
 	$(BIN)/python -m pytest tests/java
@@ -74,8 +81,9 @@ screenshots: setup ## Draw every page of the console into console-pictures/ (nee
 docs: setup ## Print the command reference that README.md and docs/ rely on
 	@$(BIN)/nnfleet --help
 
-lock: ## Resolve requirements.lock anew, with hashes and without addresses of indexes (needs uv)
+lock: ## Resolve the locks anew, with hashes and without addresses of indexes (needs uv)
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
+	echo "pyspark>=4.0.1,<4.1" | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet --output-file requirements-spark.lock
 
 clean: ## Remove what was made here
 	rm -rf client_sdk/probe/build client_sdk/java/build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-report demo-data console-pictures

@@ -1,4 +1,4 @@
-"""The lake → rollups by day, as expressions that know no engine: Narwhals hands them to DuckDB here.
+"""The lake → rollups by day, as expressions that know no engine: `ml.lake_engines` hands them to DuckDB or to Spark.
 
 `observations` are the files that `nnfleet export lake` writes. What comes out equals the rollups that the service stores,
 cell by cell (`service.store.rollups`): a quantile of the merged histogram has the relative error of its buckets, 1 %.
@@ -6,44 +6,31 @@ cell by cell (`service.store.rollups`): a quantile of the merged histogram has t
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-import duckdb
 import narwhals as nw
 
 KEYS: Final = ("day", "device_class", "app", "model", "arm", "workload", "hot")
 HOT_STATUS: Final = 2
 """`THERMAL_STATUS_MODERATE`: from here on the phone throttles."""
 
-
-def observations(lake: str, connection: duckdb.DuckDBPyConnection) -> nw.LazyFrame[duckdb.DuckDBPyRelation]:
-    """All observations of a lake; `lake` is its folder, or a URL that DuckDB reads. Nothing is read yet."""
-    path = f"{lake.rstrip('/')}/observations/*/*.parquet"
-    return nw.from_native(connection.read_parquet(path, hive_partitioning=True))
+Frame = nw.LazyFrame[Any]
+"""A table of some engine, of which nothing is read before it is asked for."""
 
 
-def windows(frame: nw.LazyFrame[duckdb.DuckDBPyRelation]) -> nw.LazyFrame[duckdb.DuckDBPyRelation]:
+def windows(observations: Frame) -> Frame:
     """Windows that may teach, with their situation."""
-    return frame.filter(nw.col("set_aside").is_null(), nw.col("kind") == "window").with_columns(
+    return observations.filter(nw.col("set_aside").is_null(), nw.col("kind") == "window").with_columns(
         workload=nw.col("workload").fill_null("burst"), hot=nw.col("thermal_after").fill_null(0) >= HOT_STATUS
     )
 
 
-def counts(learned: nw.LazyFrame[duckdb.DuckDBPyRelation]) -> nw.LazyFrame[duckdb.DuckDBPyRelation]:
+def counts(learned: Frame) -> Frame:
     """One row for each cell, situation and day: windows, runs, golden checks and failures, as the stored rollup has them."""
-    ran, checked = nw.col("run_count") > 0, nw.col("golden_checks") > 0
-    return learned.group_by(*KEYS).agg(
-        windows=nw.len(),
-        measured=_number(ran),
-        runs=nw.col("run_count").sum().cast(nw.Int64),
-        golden_checked=_number(checked),
-        golden_failed=_number(nw.col("golden_passed") < nw.col("golden_checks")),
-        failed=_number((nw.col("run_count") == 0) & (nw.col("timeouts") == 0) & (nw.col("errors") != "{}")),
-        timed_out=_number(nw.col("timeouts") > 0),
-    )
+    return learned.group_by(*KEYS).agg(*COUNTS)
 
 
-def latencies(learned: nw.LazyFrame[duckdb.DuckDBPyRelation]) -> nw.LazyFrame[duckdb.DuckDBPyRelation]:
+def latencies(learned: Frame) -> Frame:
     """Runs by cell, situation, day and bucket: histograms merged by adding counts."""
     held = nw.col("histogram").struct
     return (
@@ -56,5 +43,22 @@ def latencies(learned: nw.LazyFrame[duckdb.DuckDBPyRelation]) -> nw.LazyFrame[du
     )
 
 
-def _number(condition: nw.Expr) -> nw.Expr:
+def number(condition: nw.Expr) -> nw.Expr:
+    """Of how many rows a condition holds; of one that is unknown it does not."""
     return condition.fill_null(value=False).cast(nw.Int64).sum().cast(nw.Int64)
+
+
+def total(column: nw.Expr) -> nw.Expr:
+    """The sum of integers, 0 of none, in 64 bits whatever an engine makes of sums."""
+    return column.sum().cast(nw.Int64)
+
+
+COUNTS: Final = (
+    nw.len().cast(nw.Int64).alias("windows"),
+    number(nw.col("run_count") > 0).alias("measured"),
+    total(nw.col("run_count")).alias("runs"),
+    number(nw.col("golden_checks") > 0).alias("golden_checked"),
+    number(nw.col("golden_passed") < nw.col("golden_checks")).alias("golden_failed"),
+    number((nw.col("run_count") == 0) & (nw.col("timeouts") == 0) & (nw.col("errors") != "{}")).alias("failed"),
+    number(nw.col("timeouts") > 0).alias("timed_out"),
+)

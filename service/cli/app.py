@@ -187,6 +187,21 @@ def export(
 
 
 @app.command()
+def rollup(
+    lake: Annotated[str, typer.Argument(help="A lake: a folder, or a URL.")],
+    to: Annotated[str, typer.Option(help="A folder, or a URL, that tables go to.")],
+    engine: Annotated[str, typer.Option(help="duckdb or spark.")] = "duckdb",
+    crash_grace_s: Annotated[
+        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+    ] = 7200,
+) -> None:
+    """Roll a lake up, as the service does its database: counts and histograms by day, what a learner reads by cell."""
+    from service.cli.rollup import roll_lake_up
+
+    roll_lake_up(lake, to, engine, crash_grace_s)
+
+
+@app.command()
 def recommend(
     data: DataFolder = None,
     crash_grace_s: Annotated[

@@ -1,7 +1,7 @@
 """What a rollup of the lake costs: `python -m tests.bench.rollup [--rows 2000000] [--rounds 3]`.
 
-The same rollup as Narwhals expressions (`ml.lake`) and as SQL written by hand, both run by DuckDB on the same Parquet
-files, in turn, judged by CPU. Both have to come to the same numbers.
+The same rollup as Narwhals expressions (`ml.lake_job`) and as SQL written by hand, both run by DuckDB on the same Parquet
+files, day by day into Parquet again, in turn, judged by CPU. Both have to come to the same numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Final
 
 import duckdb
 
-from ml.lake import KEYS, counts, latencies, observations, windows
+from ml.lake import KEYS
+from ml.lake_engines import DuckDB
+from ml.lake_job import roll_up_days
 from tests.bench.goals import at_least, at_most
 from tests.bench.stage import machine
 
@@ -40,7 +42,7 @@ MAKE: Final = """
 """
 LEARNED: Final = """
     SELECT * EXCLUDE (workload), coalesce(workload, 'burst') AS workload, coalesce(thermal_after, 0) >= 2 AS hot
-    FROM read_parquet('{lake}/observations/*/*.parquet', hive_partitioning = true)
+    FROM read_parquet('{lake}/observations/{day}/*.parquet', hive_partitioning = true)
     WHERE set_aside IS NULL AND kind = 'window'
 """
 COUNTS: Final = f"""
@@ -54,42 +56,58 @@ LATENCIES: Final = f"""
     SELECT {_CELL}, held.bucket, sum(held.count)::bigint AS runs
     FROM (SELECT {_CELL}, unnest(histogram) AS held FROM ({LEARNED})) WHERE held.count > 0 GROUP BY ALL
 """
-Rows = list[tuple[object, ...]]
+TABLES: Final = {"counts": COUNTS, "latencies": LATENCIES}
+Way = Callable[[str, str], None]
+"""Rolls the lake in the first folder up into the second."""
 
 
-def by_sql(lake: str) -> tuple[Rows, Rows]:
+def by_sql(lake: str, to: str) -> None:
     """Counts and histograms, by hand."""
     connection = duckdb.connect()
-    return tuple(connection.sql(query.format(lake=lake)).fetchall() for query in (COUNTS, LATENCIES))  # type: ignore[return-value]
+    for table, query in TABLES.items():
+        for day in sorted(path.name for path in Path(lake, "observations").iterdir()):
+            place = Path(to, table, day)
+            place.mkdir(parents=True, exist_ok=True)
+            made = query.format(lake=lake, day=day)
+            connection.execute(f"COPY ({made}) TO '{place}/part.parquet' (FORMAT parquet, COMPRESSION zstd)")
 
 
-def by_narwhals(lake: str) -> tuple[Rows, Rows]:
-    """The same by `ml.lake`."""
-    learned = windows(observations(lake, duckdb.connect()))
-    return counts(learned).to_native().fetchall(), latencies(learned).to_native().fetchall()
+def by_narwhals(lake: str, to: str) -> None:
+    """The same by `ml.lake_job`."""
+    list(roll_up_days(DuckDB(), lake, to))
 
 
-def cpu_s(way: Callable[[str], tuple[Rows, Rows]], lake: str) -> float:
+def found(to: str, table: str) -> list[tuple[object, ...]]:
+    """What a way came to, in order; keys first, as both write them."""
+    path = f"{to}/{table}/*/*.parquet"
+    return duckdb.sql(
+        f"SELECT * EXCLUDE (day), day FROM read_parquet('{path}', hive_partitioning = true) ORDER BY ALL"
+    ).fetchall()
+
+
+def cpu_s(way: Way, lake: str, to: str) -> float:
     """CPU of one rollup, all threads together."""
     started = time.process_time()
-    way(lake)
+    way(lake, to)
     return time.process_time() - started
 
 
 def measure(say: Callable[[str], None], rows: int, rounds: int) -> None:
     """Run the benchmark and `say` its figures."""
-    with tempfile.TemporaryDirectory(prefix="nnfleet-bench-") as lake:
+    with tempfile.TemporaryDirectory(prefix="nnfleet-bench-") as folder:
+        lake, hand, ours = (f"{folder}/{name}" for name in ("lake", "hand", "ours"))
+        Path(lake).mkdir()
         duckdb.sql(MAKE.format(rows=rows, days=DAYS, lake=lake))
         size = sum(file.stat().st_size for file in Path(lake).rglob("*.parquet"))
-        hand, ours = by_sql(lake), by_narwhals(lake)
-        if [sorted(found) for found in hand] != [sorted(found) for found in ours]:
+        by_sql(lake, hand)
+        by_narwhals(lake, ours)
+        if any(found(hand, table) != found(ours, table) for table in TABLES):
             raise RuntimeError("the two rollups differ")
-        taken = [(cpu_s(by_sql, lake), cpu_s(by_narwhals, lake)) for _ in range(rounds)]
+        cells = len(found(ours, "counts"))
+        taken = [(cpu_s(by_sql, lake, hand), cpu_s(by_narwhals, lake, ours)) for _ in range(rounds)]
     sql_s, narwhals_s = (statistics.median(column) for column in zip(*taken, strict=True))
     ratio = statistics.median(operator.truediv(ours_s, hand_s) for hand_s, ours_s in taken)
-    say(
-        f"{rows:,} observations, {4 * rows:,} buckets, {len(ours[0]):,} cells and days, {size / 2**20:,.0f} MiB of Parquet"
-    )
+    say(f"{rows:,} observations, {4 * rows:,} buckets, {cells:,} cells and days, {size / 2**20:,.0f} MiB of Parquet")
     say(f"SQL by hand: {sql_s:.2f} s CPU; Narwhals: {narwhals_s:.2f} s; the same numbers")
     say(f"Narwhals ÷ SQL: {ratio:.2f} × ({at_most(ratio, GOAL_RATIO, '×')})")
     for name, taken_s in (("SQL by hand", sql_s), ("Narwhals", narwhals_s)):

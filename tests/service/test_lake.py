@@ -12,11 +12,16 @@ import pytest
 from builders import make_attempt, make_observation
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, text
+from sqlmodel import Session
+from typer.testing import CliRunner
 
-from ml.lake import KEYS, counts, latencies, observations, windows
+from ml.lake import KEYS, counts, latencies, windows
+from ml.lake_engines import DuckDB
+from ml.lake_features import features
 from service import clock
+from service.cli.app import app
 from service.jobs.lake import export
-from service.jobs.rollup import roll_up
+from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 
 pytestmark = pytest.mark.usefixtures("known_report")
@@ -101,7 +106,7 @@ def test_the_lake_rolls_up_to_what_the_service_stores(engine: Engine, yesterday:
     figures_of(export(engine, str(tmp_path), clock.now()))
     columns = ("windows", "measured", "runs", "golden_checked", "golden_failed", "failed", "timed_out")
     cells = ", ".join(KEYS)
-    learned = windows(observations(str(tmp_path), duckdb.connect()))
+    learned = windows(DuckDB().observations(str(tmp_path)))
     ours = counts(learned).select(*KEYS, *columns).to_native().fetchall()
     buckets = latencies(learned).select(*KEYS, "bucket", "runs").to_native().fetchall()
     with engine.connect() as connection:
@@ -111,3 +116,39 @@ def test_the_lake_rolls_up_to_what_the_service_stores(engine: Engine, yesterday:
         assert sorted(ours) == sorted(map(tuple, stored))
         query = f"SELECT {cells}, b, n FROM observation_rollup, unnest(latency_buckets, latency_counts) AS h (b, n)"
         assert sorted(buckets) == sorted(map(tuple, connection.execute(text(query))))
+
+
+def test_features_of_the_lake_are_what_the_learner_reads_from_the_database(
+    engine: Engine, yesterday: str, tmp_path: Path
+) -> None:
+    now = clock.now()
+    figures_of(export(engine, str(tmp_path), now))
+    table = features(DuckDB().observations(str(tmp_path)), now).to_native()
+    ours = {tuple(row[:6]): dict(zip(table.columns[6:], row[6:], strict=True)) for row in table.fetchall()}
+    with Session(engine) as session:
+        theirs = rollups(session)
+    assert len(theirs) == len(ours) == 2
+    for rollup in theirs:
+        found = ours[*rollup.cell, rollup.workload, rollup.hot]
+        # Sums of fractions are in millionths in the lake.
+        assert found == pytest.approx({name: getattr(rollup, name) for name in found}, abs=1e-6)
+
+
+def test_the_command_rolls_up_a_lake_without_a_database(engine: Engine, yesterday: str, tmp_path: Path) -> None:
+    figures_of(export(engine, str(tmp_path), clock.now()))
+    ran = CliRunner().invoke(app, ["rollup", str(tmp_path), "--to", str(tmp_path / "rolled")])
+    assert ran.output == f"counts and latencies of {yesterday}\nfeatures\n"
+    (rolled,) = duckdb.sql(f"SELECT sum(windows) FROM read_parquet('{tmp_path}/rolled/counts/*/*.parquet')").fetchall()
+    assert rolled == (2,)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [(["--engine", "abacus"], "abacus: there is duckdb, spark"), ([], "no observations in")],
+)
+def test_an_engine_that_is_not_there_and_an_empty_lake_are_refused(
+    tmp_path: Path, options: list[str], why: str
+) -> None:
+    ran = CliRunner().invoke(app, ["rollup", str(tmp_path), "--to", str(tmp_path / "rolled"), *options])
+    assert ran.exit_code == 2
+    assert why in " ".join(ran.output.replace("│", " ").split())
