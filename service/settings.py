@@ -150,6 +150,11 @@ def bare_environment() -> dict[str, str]:
     return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
+def artifacts_in(folder: Path) -> str:
+    """Where the files of an installation lie whose data are in `folder`, and that names no other place."""
+    return str(folder / "artifacts")
+
+
 def state_folder() -> Path:
     """Where data lies when nobody said where: `$NNFLEET_HOME`, else `~/.local/share/nnfleet`."""
     stated = os.environ.get("NNFLEET_HOME")

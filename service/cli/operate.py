@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -20,7 +21,7 @@ from service.jobs.rollup import roll_up
 from service.jobs.run import Steps
 from service.jobs.worker import make_worker, run_job, work
 from service.releasing.rollouts import CRASH_GRACE
-from service.settings import Settings, process_settings, state_folder
+from service.settings import Settings, artifacts_in, process_settings, state_folder
 from service.store import schema
 from service.store.backup import BackupError, back_up
 from service.store.backup import restore as fill
@@ -87,8 +88,11 @@ def restore(file: Path, data: Path | None) -> None:
 
 @contextmanager
 def _migrated(data: Path | None) -> Iterator[tuple[Settings, Engine]]:
-    with database((data or state_folder()) / "postgresql") as url:
+    folder = data or state_folder()
+    with database(folder / "postgresql") as url:
         settings = process_settings(url, None)
+        if settings.artifacts is None and Path(artifacts_in(folder)).is_dir():
+            settings = replace(settings, artifacts=artifacts_in(folder))
         engine = make_engine(settings)
         schema.upgrade(engine)
         try:

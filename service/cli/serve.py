@@ -16,7 +16,7 @@ from sqlmodel import Session
 from service.deciding.local_copy import LocalCopy
 from service.deciding.signing import kept_keys
 from service.server import Running, WebServer, running_processes
-from service.settings import Settings, process_settings, state_folder, stated_manage_token
+from service.settings import Settings, artifacts_in, process_settings, state_folder, stated_manage_token
 from service.store import people, schema
 from service.store.embedded import database
 from service.store.engine import make_engine
@@ -42,7 +42,7 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
             stated,
             signing_keys=keys,
             local_folder=stated.local_folder or folder / "local",
-            artifacts=stated.artifacts or str(folder / "artifacts"),
+            artifacts=stated.artifacts or artifacts_in(folder),
         )
         _migrate_unless_away(settings)
         with running_processes(settings, host=host, port=port, workers=workers, kind=kind) as running:

@@ -23,7 +23,7 @@ from policies.errors import EditConflict
 from policies.revision import ACCEPTED, Kind, Step
 from service.artifacts.receiving import PREFIX
 from service.artifacts.registering import register
-from service.artifacts.store import ArtifactStore
+from service.artifacts.store import ArtifactStore, UnknownArtifact
 from service.identity.actor import REFERENCE
 from service.jobs.run import Steps
 from service.registry.golden import Golden, GoldenFailed, make_golden
@@ -87,6 +87,8 @@ def _proposed(engine: Engine, store: ArtifactStore, one: Wanted, now: datetime) 
             with Session(engine) as session, session.begin():
                 audit.append(session, now, REFERENCE, FAILED, one.audited, files=one.key, why=error.detail)
             return error.detail
+        except UnknownArtifact as missing:
+            return missing.detail
         stated = _kept(engine, store, golden, now)
     try:
         with Session(engine) as session, session.begin():

