@@ -87,9 +87,21 @@ class MalformedYaml(InvalidInput):
 
 
 class BodyTooLarge(InvalidInput):
-    """More bytes than the limit."""
+    """More bytes than the limit, which is said again as `limit_bytes`.
+
+    Of a batch `limit_items` says how many records it may hold, and `splittable` whether fewer would help; None where that
+    was not seen.
+    """
 
     code = "body-too-large"
+
+    def __init__(
+        self, detail: str, *, limit: int, limit_items: int | None = None, splittable: bool | None = None
+    ) -> None:
+        super().__init__(detail, limit=limit)
+        self.limit_bytes = limit
+        self.limit_items = limit_items
+        self.splittable = splittable
 
 
 class BodyTooDeep(InvalidInput):

@@ -12,12 +12,12 @@ from typing import ClassVar, Final
 from policies.errors import NnfleetError
 
 SPREAD_S: Final = 10
-"""Waits are spread over so many seconds, so that phones which were refused together do not come back together."""
+"""Waits are spread over so many seconds on their way out: phones that were refused together do not come back together."""
 MOST_KEYS: Final = 100_000
 
 
 class TryLater(NnfleetError):
-    """Nothing is wrong with the batch; it has to come again after `retry_after_s` whole seconds."""
+    """Nothing is wrong with the batch; it has to come again, not before `retry_after_s` whole seconds are over."""
 
     code: ClassVar[str] = "try-later"
 
@@ -55,9 +55,7 @@ class Slots:
     def one(self) -> Iterator[None]:
         """Hold a slot while the block runs; raises Overloaded instead of waiting for one."""
         if not self._free.acquire(blocking=False):
-            raise Overloaded(
-                f"{self._most} batches are being stored", 1 + secrets.randbelow(SPREAD_S), limit=self._most
-            )
+            raise Overloaded(f"{self._most} batches are being stored", 1, limit=self._most)
         try:
             yield
         finally:
@@ -100,3 +98,8 @@ class Quota:
     def _now(self, name: str, now_s: float) -> float:
         left, at_s = self._left.get(name, (self._burst, now_s))
         return min(self._burst, left + (now_s - at_s) * self._a_second)
+
+
+def spread_s(wait_s: int) -> int:
+    """The wait that one client is told, `wait_s` or up to `SPREAD_S` seconds more."""
+    return wait_s + secrets.randbelow(SPREAD_S)

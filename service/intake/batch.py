@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import takewhile
 from typing import ClassVar, Final
 
 import msgspec
 
 from policies.errors import InvalidInput, MalformedJson
+from service.intake.encodings import MAX_COMPRESSED_BYTES
 
 MAX_RECORDS: Final = 2_000
 
@@ -19,6 +21,9 @@ class TooManyRecords(InvalidInput):
     """More records than one batch may hold."""
 
     code: ClassVar[str] = "too-many-records"
+    limit_bytes: ClassVar[int] = MAX_COMPRESSED_BYTES
+    limit_items: ClassVar[int] = MAX_RECORDS
+    splittable: ClassVar[bool] = True
 
 
 def split(plain: bytes, *, ndjson: bool) -> list[bytes]:
@@ -26,6 +31,19 @@ def split(plain: bytes, *, ndjson: bool) -> list[bytes]:
     return _lines(plain) if ndjson else _elements(plain)
 
 
+def several(beginning: bytes, *, ndjson: bool) -> bool | None:
+    """Whether more than one record begins in the beginning of a batch; None where the first mebibyte does not tell."""
+    if ndjson:
+        return b"\n" in beginning.strip()
+    text = beginning[:MAX_COMPRESSED_BYTES].decode("utf-8", "replace").lstrip().removeprefix("[").lstrip()
+    try:
+        _, end = _FIRST.raw_decode(text)
+    except (ValueError, RecursionError):  # it ends within the first record
+        return None if len(beginning) > MAX_COMPRESSED_BYTES + 1 else False
+    return text[end:].lstrip().startswith(",")
+
+
+_FIRST: Final = json.JSONDecoder()
 # A list would be read to its end before its length is looked at: eight million elements in the 16 MiB of a bomb.
 _ARRAY: Final = msgspec.json.Decoder(
     msgspec.defstruct(

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import zstandard
 
-from policies.errors import BodyTooLarge, InvalidInput
+from policies.errors import InvalidInput
 
 MAX_COMPRESSED_BYTES: Final = 1024 * 1024
 MAX_INFLATED_BYTES: Final = 16 * 1024 * 1024
@@ -29,20 +29,38 @@ class MalformedBody(InvalidInput):
     code: ClassVar[str] = "malformed-body"
 
 
+class TooManyBytes(Exception):
+    """More bytes than the limit, as they came or inflated. `beginning` are the plain bytes that were seen."""
+
+    def __init__(self, detail: str, limit_bytes: int, beginning: bytes) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.limit_bytes = limit_bytes
+        self.beginning = beginning
+
+
 def inflate(body: bytes, encoding: str) -> bytes:
-    """The plain bytes; stops as soon as they pass the limit, so that a bomb costs no memory."""
-    if len(body) > MAX_COMPRESSED_BYTES:
-        raise BodyTooLarge(f"the body has over {MAX_COMPRESSED_BYTES} bytes", limit=MAX_COMPRESSED_BYTES)
+    """The plain bytes; stops as soon as they pass the limit, so that a bomb costs no memory.
+
+    Raises TooManyBytes, UnsupportedEncoding or MalformedBody. Of a body over the limit only a beginning need be given.
+    """
     opener = _INFLATERS.get(encoding.strip().lower() or "identity")
     if opener is None:
         raise UnsupportedEncoding(
             f"the encoding {encoding!r} is not taken: identity, gzip or zstd", field="Content-Encoding"
         )
     plain = bytearray()
-    for chunk in opener(body):
-        plain += chunk
-        if len(plain) > MAX_INFLATED_BYTES:
-            raise BodyTooLarge(f"the body inflates to over {MAX_INFLATED_BYTES} bytes", limit=MAX_INFLATED_BYTES)
+    try:
+        for chunk in opener(body):
+            plain += chunk
+            if len(plain) > MAX_INFLATED_BYTES:
+                detail = f"the body inflates to over {MAX_INFLATED_BYTES} bytes"
+                raise TooManyBytes(detail, MAX_INFLATED_BYTES, bytes(plain))
+    except MalformedBody:
+        if len(body) <= MAX_COMPRESSED_BYTES:
+            raise
+    if len(body) > MAX_COMPRESSED_BYTES:
+        raise TooManyBytes(f"the body has over {MAX_COMPRESSED_BYTES} bytes", MAX_COMPRESSED_BYTES, bytes(plain))
     return bytes(plain)
 
 

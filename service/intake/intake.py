@@ -13,13 +13,14 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from policies.cohort_screen import cohort_reason
+from policies.errors import BodyTooLarge
 from policies.observation import Observation, decode_observation
 from policies.rollouts.staging import parted
 from policies.screen import screen
 from service.intake.admission import Quota, Slots
-from service.intake.batch import UNREADABLE, split
+from service.intake.batch import MAX_RECORDS, UNREADABLE, several, split
 from service.intake.cohorts import Cell, Cohorts
-from service.intake.encodings import inflate
+from service.intake.encodings import TooManyBytes, inflate
 from service.intake.room import Room
 from service.intake.row import Record, flat_row, timing
 from service.intake.verdicts import Verdicts
@@ -76,7 +77,7 @@ class Intake:
         and Overloaded or QuotaExceeded where it has to come again.
         """
         verdicts = Verdicts()
-        first, repeats = _decoded(split(inflate(body, encoding), ndjson=ndjson), verdicts, sender.app)
+        first, repeats = _decoded(_records(body, encoding, ndjson=ndjson), verdicts, sender.app)
         if sender.key is not None:
             self._key_quota.charge({sender.key: len(first)})
         self._quota.charge(Counter(record.observation.report_id for record in first.values()))
@@ -143,6 +144,16 @@ class Intake:
                 reason = "over-batch-share" if taught[cell] > MOST_WINDOWS_A_CELL else None
             rows.append(flat_row(record, device_class, reason, measured, received_at))
         return rows
+
+
+def _records(body: bytes, encoding: str, *, ndjson: bool) -> list[bytes]:
+    try:
+        return split(inflate(body, encoding), ndjson=ndjson)
+    except TooManyBytes as error:
+        splittable = several(error.beginning, ndjson=ndjson)
+        raise BodyTooLarge(
+            error.detail, limit=error.limit_bytes, limit_items=MAX_RECORDS, splittable=splittable
+        ) from error
 
 
 def _decoded(raws: Iterable[bytes], verdicts: Verdicts, app: str | None) -> tuple[dict[bytes, Record], list[Record]]:

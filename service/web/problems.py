@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from policies import errors
 from service.intake import batch, encodings
-from service.intake.admission import TryLater
+from service.intake.admission import TryLater, spread_s
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,9 @@ _HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
 }
 
 
-_MEMBERS: Final = ("field", "limit", "line", "column", "expected", "nearest")
+_MEMBERS: Final = (
+    "field", "limit", "line", "column", "expected", "nearest", "limit_bytes", "limit_items", "splittable",
+)  # fmt: skip
 
 
 def problem_of(error: errors.NnfleetError) -> Response:
@@ -68,7 +70,7 @@ def problem_of(error: errors.NnfleetError) -> Response:
     made = problem(status, error.code, error.detail, **members)
     made.headers.update(_HEADERS.get(type(error), {}))
     if isinstance(error, TryLater):
-        made.headers["Retry-After"] = str(error.retry_after_s)
+        made.headers["Retry-After"] = str(spread_s(error.retry_after_s))
     return made
 
 
@@ -84,7 +86,7 @@ def _http_problem(error: HTTPException) -> Response:
 def _database_problem(error: Exception) -> Response:
     log.warning("database-unavailable", error=str(error).splitlines()[0])
     made = problem(503, "database-unavailable", "the database does not answer; try again")
-    made.headers["Retry-After"] = "5"
+    made.headers["Retry-After"] = str(spread_s(5))
     return made
 
 

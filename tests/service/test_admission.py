@@ -17,8 +17,9 @@ from service import clock
 from service.app import create_app
 from service.identity.access import Scope
 from service.identity.keyring import NewKey, create
-from service.intake.admission import Overloaded, Quota, QuotaExceeded, Slots
+from service.intake.admission import SPREAD_S, Overloaded, Quota, QuotaExceeded, Slots, StorageFull, TryLater
 from service.settings import Settings
+from service.web.problems import problem_of
 
 
 def post(client: FlaskClient, *records: Any) -> Any:
@@ -34,21 +35,18 @@ def test_no_more_batches_are_stored_at_once_than_there_are_slots() -> None:
     slots = Slots(2)
     with slots.one(), slots.one(), pytest.raises(Overloaded) as caught, slots.one():
         pass
-    assert 1 <= caught.value.retry_after_s <= 10
-    assert caught.value.limit == 2
+    assert (caught.value.retry_after_s, caught.value.limit) == (1, 2)
     with slots.one(), slots.one():
         pass
 
 
-def test_phones_that_are_refused_together_are_not_told_to_come_back_together() -> None:
-    slots = Slots(1)
-    waits = set()
-    with slots.one():
-        for _ in range(100):
-            with pytest.raises(Overloaded) as caught, slots.one():
-                pass
-            waits.add(caught.value.retry_after_s)
+@pytest.mark.parametrize(
+    "refused", [Overloaded("full", 1), QuotaExceeded("too many", 32), StorageFull("no room", 300)], ids=lambda e: e.code
+)
+def test_phones_that_are_refused_together_are_not_told_to_come_back_together(refused: TryLater) -> None:
+    waits = {int(problem_of(refused).headers["Retry-After"]) for _ in range(100)}
     assert len(waits) > 5
+    assert refused.retry_after_s <= min(waits) <= max(waits) < refused.retry_after_s + SPREAD_S
 
 
 def test_a_batch_beside_others_waits_while_a_decision_does_not(
@@ -92,7 +90,7 @@ def test_over_its_quota_a_report_waits_and_loses_nothing(settings: Settings, eng
     other = make_report(device={"model": "Pixel 11"})
     assert phone.put(f"/v1/reports/{report_id(other)}", data=other).status_code == 201
     assert post(phone, *(make_attempt() for _ in range(70))).get_json()["accepted"] == 70
-    assert 10 <= told_to_wait(post(phone, make_observation()), "quota-exceeded") <= 13
+    assert 10 <= told_to_wait(post(phone, make_observation()), "quota-exceeded") <= 22
     assert post(phone, make_observation(report_id=report_id(other))).get_json()["accepted"] == 1
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM observation")).scalar_one() == 71
@@ -110,7 +108,7 @@ def test_without_room_nothing_is_read_and_decisions_go_on(
 ) -> None:
     phone = create_app(replace(settings, **bound), engine).test_client()
     for _ in range(2):
-        assert told_to_wait(post(phone, make_observation()), "storage-full") == 300
+        assert told_to_wait(post(phone, make_observation()), "storage-full") >= 300
     assert phone.get(f"/v1/decisions/camera/{known_report}").get_json()["code"] != "storage-full"
 
 

@@ -83,7 +83,7 @@ def test_a_database_that_is_away_is_a_503_with_a_wait() -> None:
     away = create_app(Settings("postgresql://nobody@127.0.0.1:1/none")).test_client()
     answer = away.get("/v1/decisions/camera/x")
     assert (answer.status_code, answer.get_json()["code"]) == (503, "database-unavailable")
-    assert answer.headers["Retry-After"] == "5"
+    assert int(answer.headers["Retry-After"]) >= 5
     assert away.get("/healthz").status_code == 200
     assert (away.get("/readyz").status_code, away.get("/readyz").get_json()["database"]) == (503, "down")
 

@@ -110,6 +110,42 @@ def test_a_body_over_the_limit_says_the_limit(client: FlaskClient) -> None:
     assert refused(post(client, b" " * (MIB + 1)), 413, "body-too-large")["limit"] == MIB
 
 
+HUGE = json.dumps({"padding": "x" * (17 * MIB)}).encode()
+LARGE = json.dumps({"padding": "x" * (MIB + 1)}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "limit_bytes", "splittable"),
+    [
+        (b"[" + LARGE + b"]", "identity", MIB, False),
+        (b"[{}," + LARGE + b"]", "identity", MIB, True),
+        (b"[" + HUGE + b"]", "gzip", 16 * MIB, None),
+        (b"[{}, " + HUGE + b"]", "gzip", 16 * MIB, True),
+        (b"[" + b"[" * (17 * MIB), "gzip", 16 * MIB, None),
+        (LARGE, "ndjson", MIB, False),
+        (b"{}\n" + LARGE, "ndjson", MIB, True),
+        (HUGE, "ndjson gzip", 16 * MIB, False),
+        (b"\n{}\n" + HUGE, "ndjson gzip", 16 * MIB, True),
+        (b"[" + b",".join([b"{}"] * (MAX_RECORDS + 1)) + b"]", "identity", MIB, True),
+    ],
+)
+def test_what_is_too_large_says_whether_fewer_records_would_help(
+    client: FlaskClient, engine: Engine, body: bytes, encoding: str, limit_bytes: int, splittable: bool | None
+) -> None:
+    lines, zipped = "ndjson" in encoding, "gzip" in encoding
+    answer = post(
+        client,
+        gzip.compress(body) if zipped else body,
+        Content_Type="application/x-ndjson" if lines else "application/json",
+        Content_Encoding="gzip" if zipped else "identity",
+    )
+    assert answer.status_code == 413
+    problem = answer.get_json()
+    assert (problem["limit_bytes"], problem["limit_items"]) == (limit_bytes, MAX_RECORDS)
+    assert problem.get("splittable") is splittable
+    assert stored(engine) == []
+
+
 @pytest.mark.parametrize(("encoding", "compress"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
 @pytest.mark.parametrize("fault", ["cut", "goes on", "garbage", "empty"])
 def test_a_compressed_body_that_is_not_whole_is_refused_whole(
