@@ -1,16 +1,22 @@
-"""A policy as its author writes it, in YAML or JSON → PolicyDocument. What is wrong is told with its line and column."""
+"""A document as its author writes it, in YAML or JSON: a policy or plain flags. What is wrong is told with its line and column."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import BaseModel
 
 from policies import strict_json, strict_yaml
 from policies.document import PolicyDocument, parse_document
 from policies.errors import ConditionError, InvalidField, InvalidInput, MalformedJson, MalformedYaml
+from policies.flags import FlagDocument
 from policies.rules.arm_globs import check_globs
 from policies.strict_yaml import Mark, Path, Source
-from policies.validation import complaints
+from policies.validation import complaints, validated
 
 MAX_JSON_BYTES: Final = 8 * 1024 * 1024
 MAX_YAML_BYTES: Final = 2 * 1024 * 1024
@@ -19,7 +25,33 @@ YAML_TYPES: Final = frozenset({"application/yaml", "application/x-yaml", "text/y
 """RFC 9512, and the names from before it."""
 
 
+M = TypeVar("M", bound=BaseModel)
+
+
+def _policy(raw: Any) -> PolicyDocument:
+    document = parse_document(raw)
+    check_globs(document)
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Generic[M]):
+    """A kind of document: `parse` makes one of a JSON value, and raises InvalidField or ConditionError."""
+
+    model: type[M]
+    parse: Callable[[Any], M]
+
+
+POLICY: Final = Written(PolicyDocument, _policy)
+FLAGS: Final = Written(FlagDocument, partial(validated, FlagDocument))
+
+
 def parse_document_text(body: bytes, *, media_type: str = "application/json") -> PolicyDocument:
+    """The policy in `body`; raises what `parse_text` does."""
+    return parse_text(POLICY, body, media_type=media_type)
+
+
+def parse_text(written: Written[M], body: bytes, *, media_type: str) -> M:
     """The document in `body`, read as YAML where the media type says so, else as JSON.
 
     Raises MalformedJson, MalformedYaml, BodyTooLarge or BodyTooDeep for the text; InvalidField or ConditionError for
@@ -28,30 +60,30 @@ def parse_document_text(body: bytes, *, media_type: str = "application/json") ->
     if media_type in YAML_TYPES:
         text = _decoded(body)
         source = strict_yaml.loads(text, max_bytes=MAX_YAML_BYTES, max_depth=MAX_DEPTH)
-        return _placed(source, text)
-    return _of_json(body)
+        return _placed(written, source, text)
+    return _of_json(written, body)
 
 
-def faults_in(text: str) -> list[InvalidInput]:
+def faults_in(text: str, written: Written[Any] = POLICY) -> list[InvalidInput]:
     """All that is wrong with a document in YAML, by line; empty where it would be taken. Of a text that is no YAML the first."""
     try:
         source = strict_yaml.loads(text, max_bytes=MAX_YAML_BYTES, max_depth=MAX_DEPTH)
     except InvalidInput as error:
         return [error]
-    found: list[InvalidField | ConditionError] = complaints(PolicyDocument, source.value)
+    found: list[InvalidField | ConditionError] = complaints(written.model, source.value)
     if not found:
         try:
-            _document(source.value)
+            written.parse(source.value)
         except (InvalidField, ConditionError) as error:
             found = [error]
     return sorted((_at(error, source, text) for error in found), key=lambda fault: (fault.line or 0, fault.column or 0))
 
 
-def _of_json(body: bytes) -> PolicyDocument:
+def _of_json(written: Written[M], body: bytes) -> M:
     """JSON is YAML enough to find places in: what is wrong is read again, only to say where."""
     try:
         raw = strict_json.loads(body, max_bytes=MAX_JSON_BYTES, max_depth=MAX_DEPTH)
-        return _document(raw)
+        return written.parse(raw)
     except MalformedJson as error:
         if error.field is None:
             raise
@@ -62,13 +94,7 @@ def _of_json(body: bytes) -> PolicyDocument:
         found = _as_yaml(body)
         if isinstance(found, InvalidInput):
             raise
-        return _placed(Source(raw, found.marks), _decoded(body))
-
-
-def _document(raw: Any) -> PolicyDocument:
-    document = parse_document(raw)
-    check_globs(document)
-    return document
+        return _placed(written, Source(raw, found.marks), _decoded(body))
 
 
 def _as_yaml(body: bytes) -> Source | InvalidInput:
@@ -85,10 +111,10 @@ def _decoded(body: bytes) -> str:
         raise MalformedYaml(f"the body is not UTF-8: {error.reason} at byte {error.start}") from error
 
 
-def _placed(source: Source, text: str) -> PolicyDocument:
+def _placed(written: Written[M], source: Source, text: str) -> M:
     """The document; what is wrong with it is told with its place."""
     try:
-        return _document(source.value)
+        return written.parse(source.value)
     except (InvalidField, ConditionError) as error:
         raise _at(error, source, text) from error
 

@@ -9,11 +9,11 @@ from flask import render_template
 from sqlmodel import Session
 
 from service.console import fleet_figures
+from service.console.attention import HARMS, attention
 from service.console.charts import FRAME, LineChart, line_chart
 from service.console.formats import factor, share
 from service.context import services
 from service.store import class_facts, releases
-from service.store.findings import finding_id
 
 SHARE_TITLES: Final = (
     ("soc", "SoC", "soc"),
@@ -30,6 +30,7 @@ def page() -> str:
         known = class_facts.tallies(session)
         counts = fleet_figures.counts(session, known)
         learned = fleet_figures.newest_run(session)
+        kinds = attention(session)
         rounds = fleet_figures.rounds(session)
         newest = releases.newest(session)
     return render_template(
@@ -38,8 +39,8 @@ def page() -> str:
         composition=fleet_figures.composition(known, counts.reports),
         share_titles=SHARE_TITLES,
         learned=learned,
-        findings=learned.figures.get("findings", []) if learned else [],
-        finding_id=finding_id,
+        kinds=kinds,
+        harms=HARMS,
         newest=newest,
         rounds=rounds,
         charts=_curves(rounds),

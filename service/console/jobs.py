@@ -14,6 +14,7 @@ from service import clock
 from service.console.forms import MOST_NOTE, done, said
 from service.console.listing import csv_file, listed, wants_csv
 from service.console.paging import stated
+from service.console.watching import over
 from service.context import services
 from service.jobs.asking import ask_for
 from service.jobs.jobs import JOBS
@@ -49,12 +50,14 @@ def _query(job: str, state: str) -> Select[Any]:
     return query.order_by(_RUN.c.id.desc())
 
 
-def run_page(number: int) -> str:
+def run_page(number: int) -> str | Response:
     """One run with its log; raises NotFound."""
     with Session(services().engine) as session:
         row = job_runs.run(session, number)
     if row is None:
         raise NotFound(f"There is no run {number}. Old ones are dropped.")
+    if (fresh := over(row.state)) is not None:
+        return fresh
     return render_template("console/job_run.html", row=row, now=clock.now(), most_lines=job_runs.MOST_LINES)
 
 

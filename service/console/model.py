@@ -18,7 +18,7 @@ from service.console.listing import csv_rows, wants_csv
 from service.console.model_classes import class_variants
 from service.context import services
 from service.live import live_release
-from service.store import arm_tallies, revisions
+from service.store import arm_tallies, artifacts, revisions
 
 _TALLIED: Final = (
     "arm", "device_classes", "windows", "delegated_windows", "delegated_share_sum", "failed", "timed_out",
@@ -34,6 +34,7 @@ def page(app: str, model: str) -> str | Response:
         row = revisions.newest(session, Kind.MODEL, f"{app}/{model}", ACCEPTED)
         if row is None:
             raise UnknownModel(f"no model {app}/{model} is registered", field="model")
+        kept = artifacts.known(session, [variant["sha256"] for variant in row.content["variants"]])
         measured = arm_tallies.of_models(session, [(app, model)])
         if wants_csv():
             return csv_rows(_TALLIED, ([getattr(m, name) for name in _TALLIED] for m in measured), f"{app}-{model}")
@@ -46,6 +47,7 @@ def page(app: str, model: str) -> str | Response:
         row=row,
         spec=spec,
         release=content.number if content and live else None,
+        kept=kept,
         census=census(spec.variants),
         measured=measured,
         covered=_covered(spec, measured),

@@ -35,7 +35,9 @@ NAVIGATION: Final = (
         (
             Place("fleet", "Fleet"),
             Place("classes", "Classes", frozenset({"device_class", "class_changes"})),
-            Place("models", "Models", frozenset({"model"})),
+            Place(
+                "models", "Models", frozenset({"model", "edit_model", "state_model", "files", "upload_file", "file"})
+            ),
             Place("findings", "Findings", frozenset({"finding"})),
             Place("explain", "Explain", frozenset({"explain_pasted"})),
         ),
@@ -44,6 +46,7 @@ NAVIGATION: Final = (
         "Changes",
         (
             Place("policies", "Policies", frozenset({"policy", "edit_policy", "policy_changes"})),
+            Place("flags", "Flags", frozenset({"app_flags", "edit_flags", "flags_changes"})),
             Place("reviews", "Reviews"),
             Place("recommendations", "Learned", frozenset({"recommendation"})),
             Place("revisions", "Revisions", frozenset({"revision"})),

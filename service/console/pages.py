@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Never
+import secrets
+from typing import Any, Final, Never
 
 import structlog
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, g, render_template, request
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from jinja2 import StrictUndefined
@@ -19,14 +20,15 @@ from service.console import (
     audit,
     classes,
     explain,
+    files,
     findings,
     fleet,
     jobs,
     keys,
     login,
     model,
+    model_editor,
     models,
-    policies,
     provider,
     quarantines,
     recommendations,
@@ -36,11 +38,13 @@ from service.console import (
     rollouts,
     settings,
     telemetry,
+    texts,
     users,
     visitor,
 )
 from service.console.formats import FILTERS
 from service.console.paging import PREFIX, here
+from service.console.watching import HEADER
 from service.context import services
 from service.web.problems import STATUS
 
@@ -55,11 +59,35 @@ blueprint = Blueprint(
     static_url_path="/static",
 )
 
-# Reports are written by strangers. Should a name of theirs ever get past the escaping, it still runs nothing.
+# Reports are written by strangers. Should a name of theirs ever get past the escaping, it still runs nothing: the only
+# script is the one that carries the nonce of its page.
 CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+HTMX: Final[dict[str, Any]] = {
+    "allowEval": False,
+    "allowScriptTags": False,
+    "includeIndicatorStyles": False,
+    "selfRequestsOnly": True,
+    # Pages are not to be stored: going back asks the server again.
+    "historyCacheSize": 0,
+    "refreshOnHistoryMiss": True,
+    # A form that comes back with its faults is swapped like any answer; another error takes the place of the page.
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..|409|422", "swap": True},
+        {
+            "code": "...",
+            "swap": True,
+            "error": True,
+            "target": "#content",
+            "select": "#content",
+            "swapOverride": "outerHTML",
+        },
+    ],
+}
+"""Configuration of htmx, which makes pages follow without being loaded anew."""
 HSTS_S: Final = 365 * 24 * 3600
 MOST_FORM_BYTES: Final = 4 * 1024 * 1024
 _HEADERS: Final = {
@@ -76,11 +104,19 @@ def _secured(response: Response) -> Response:
     """For the whole app, so that the answers to addresses that are no page are covered as well."""
     if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
         response.headers.update(_HEADERS)
+        if nonce := g.get("script_nonce"):
+            response.headers["Content-Security-Policy"] += f"; script-src 'nonce-{nonce}'"
         if visitor.only_https(services().settings):
             response.headers["Strict-Transport-Security"] = f"max-age={HSTS_S}"
         if request.endpoint != "console.static":
             response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _script_nonce() -> str:
+    """What the one script of this page carries."""
+    g.script_nonce = secrets.token_urlsafe(16)
+    return str(g.script_nonce)
 
 
 @blueprint.record_once
@@ -93,15 +129,21 @@ def _set_up_templates(state: BlueprintSetupState) -> None:
         visitor=visitor.visitor,
         may=visitor.may,
         provider=provider.offered,
+        htmx=HTMX,
+        script_nonce=_script_nonce,
+        watching_header=HEADER,
     )
     environment.undefined = StrictUndefined  # a misspelt name is an error, not an empty cell
 
 
 @blueprint.before_request
-def _from_our_own_form() -> None:
+def _from_our_own_form() -> ResponseReturnValue | None:
     """Every form that changes something carries a token: another site cannot send one in a visitor's name."""
     request.max_content_length = request.max_form_memory_size = MOST_FORM_BYTES
-    visitor.csrf.protect()
+    refused = files.make_ready() if request.endpoint == "console.upload_file" else None
+    if refused is None:
+        visitor.csrf.protect()
+    return refused
 
 
 def _error_page(status: int, title: str, detail: str) -> ResponseReturnValue:
@@ -145,6 +187,12 @@ blueprint.add_url_rule("/classes/<device_class>", "device_class", classes.class_
 blueprint.add_url_rule("/classes/<device_class>/since/<earlier>", "class_changes", classes.compare_page)
 blueprint.add_url_rule("/models", "models", models.page)
 blueprint.add_url_rule("/models/<app>/<model>", "model", model.page)
+blueprint.add_url_rule("/models/new", "new_model", model_editor.new)
+blueprint.add_url_rule("/models/<app>/<model>/edit", "edit_model", model_editor.page)
+blueprint.add_url_rule("/models/<app>/<model>/edit", "state_model", model_editor.edit, methods=["POST"])
+blueprint.add_url_rule("/files", "files", files.list_page)
+blueprint.add_url_rule("/files", "upload_file", files.upload, methods=["POST"])
+blueprint.add_url_rule("/files/<sha256>", "file", files.file_page)
 blueprint.add_url_rule("/findings", "findings", findings.list_page)
 blueprint.add_url_rule("/findings/<finding>", "finding", findings.finding_page)
 blueprint.add_url_rule("/quarantines", "quarantines", quarantines.list_page)
@@ -165,12 +213,18 @@ blueprint.add_url_rule("/revisions/<int:number>/reject", "reject", reviews.rejec
 blueprint.add_url_rule("/revisions/<int:number>/comment", "comment", reviews.comment, methods=["POST"])
 blueprint.add_url_rule("/revisions/<int:number>/simulate", "simulate", reviews.simulate, methods=["POST"])
 blueprint.add_url_rule("/reviews", "reviews", reviews.list_page)
-blueprint.add_url_rule("/policies", "policies", policies.list_page)
-blueprint.add_url_rule("/policies/new", "new_policy", policies.new)
-blueprint.add_url_rule("/policies/<app>", "policy", policies.page)
-blueprint.add_url_rule("/policies/<app>", "edit_policy", policies.edit, methods=["POST"])
-blueprint.add_url_rule("/policies/<app>/changes", "policy_changes", policies.changes_page)
-blueprint.add_url_rule("/policies/<app>/policy.yaml", "policy_file", policies.export)
+blueprint.add_url_rule("/policies", "policies", texts.policies.list_page)
+blueprint.add_url_rule("/policies/new", "new_policy", texts.policies.new)
+blueprint.add_url_rule("/policies/<app>", "policy", texts.policies.page)
+blueprint.add_url_rule("/policies/<app>", "edit_policy", texts.policies.edit, methods=["POST"])
+blueprint.add_url_rule("/policies/<app>/changes", "policy_changes", texts.policies.changes_page)
+blueprint.add_url_rule("/policies/<app>/policy.yaml", "policy_file", texts.policies.export)
+blueprint.add_url_rule("/flags", "flags", texts.flags.list_page)
+blueprint.add_url_rule("/flags/new", "new_flags", texts.flags.new)
+blueprint.add_url_rule("/flags/<app>", "app_flags", texts.flags.page)
+blueprint.add_url_rule("/flags/<app>", "edit_flags", texts.flags.edit, methods=["POST"])
+blueprint.add_url_rule("/flags/<app>/changes", "flags_changes", texts.flags.changes_page)
+blueprint.add_url_rule("/flags/<app>/flags.yaml", "flags_file", texts.flags.export)
 blueprint.add_url_rule("/rollouts", "rollouts", rollouts.list_page)
 blueprint.add_url_rule("/rollouts/<int:number>", "rollout", rollouts.rollout_page)
 blueprint.add_url_rule("/rollouts", "start_rollout", rollouts.begin, methods=["POST"])

@@ -93,7 +93,7 @@ def submit(number: int) -> Response:
     with Session(services().engine) as session:
         row = revisions.revision(session, number)
         kind, content = Kind(row.kind), row.content
-    found, _ = tried(services().simulations, kind, content)
+    found = None if kind == Kind.FLAGS else tried(services().simulations, kind, content)[0]
     return _stepped(number, Step.SUBMIT, "waits for a review", note, found)
 
 

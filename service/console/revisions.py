@@ -16,6 +16,7 @@ from service.console.fleet_figures import LearningRun, learning_run
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.paging import Window, stated, stated_number
 from service.console.reviews import review_of
+from service.console.text_kinds import TEXT_KINDS
 from service.context import services
 from service.releasing.revisions import ONE_USER
 from service.store import revisions
@@ -74,6 +75,7 @@ def revision_page(number: int) -> str:
         most=MOST_CHANGES,
         one_user=ONE_USER,
         review=review,
+        texts=TEXT_KINDS,
     )
 
 

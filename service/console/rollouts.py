@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from flask import render_template
+from flask import Response, render_template
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Text, select
 from sqlmodel import Session
@@ -17,6 +17,7 @@ from service import clock
 from service.console import rollout_lines
 from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import listed
+from service.console.watching import over
 from service.context import services
 from service.releasing.rollouts import start, steer
 from service.store import releases, revisions, rollouts
@@ -88,16 +89,20 @@ def take(number: int, act: str) -> ResponseReturnValue:
     return done(f"Rollout {number} {_DONE[taken]}.", "rollout", number=number)
 
 
-def rollout_page(number: int) -> str:
+def rollout_page(number: int) -> str | Response:
     """One rollout; raises UnknownRollout."""
     with Session(services().engine) as session:
         row = rollouts.rollout(session, number)
+    state = f"{row.state}, step {row.step + 1}"
+    if (fresh := over(state)) is not None:
+        return fresh
     plan = RolloutPlan.model_validate(row.plan)
     happened = rollout_lines.events(row.timeline)
     carried, kept = {*row.candidate_revisions}, {*row.control_revisions}
     return render_template(
         "console/rollout.html",
         row=row,
+        state=state,
         plan=plan,
         steps=rollout_lines.steps(plan, row.state, row.step, happened),
         share_bp=rollout_lines.share_now_bp(row.state, plan.steps[row.step].share_bp),

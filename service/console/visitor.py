@@ -15,6 +15,7 @@ from policies.errors import NotAllowed
 from service import clock
 from service.console.navigation import NAVIGATION, Group
 from service.console.paging import PREFIX
+from service.console.watching import fresh, watched
 from service.context import services
 from service.identity.access import ACCESS, Access
 from service.identity.sessions import SignedIn
@@ -70,12 +71,14 @@ def check_person(wanted: Access) -> ResponseReturnValue | None:
 def look_up() -> SignedIn | None:
     """Whose session the cookie names."""
     secret = request.cookies.get(COOKIE)
-    return services().sessions.find(secret, clock.now()) if secret else None
+    return services().sessions.find(secret, clock.now(), used=not watched()) if secret else None
 
 
 def _stranger(wanted: Access) -> ResponseReturnValue | None:
     if wanted.reading and services().settings.console_open:
         return None
+    if "HX-Request" in request.headers:  # the page is loaded anew, and that leads to the login and back
+        return fresh(401)
     if request.method not in {"GET", "HEAD"}:
         raise Unauthenticated("Your session is over, and nothing was done. Sign in, then try again.")
     return redirect(url_for("console.login", next=request.full_path.rstrip("?")), 303)

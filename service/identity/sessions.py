@@ -43,15 +43,15 @@ class Sessions:
         """Sessions that end as the settings say."""
         return cls(engine, timedelta(seconds=settings.session_idle_s), timedelta(seconds=settings.session_most_s))
 
-    def find(self, secret: str, now: datetime) -> SignedIn | None:
-        """Whose session this is, if it goes on."""
+    def find(self, secret: str, now: datetime, *, used: bool = True) -> SignedIn | None:
+        """Whose session this is, if it goes on. `used`: by a person, who thereby prolongs it."""
         digest = digest_of(secret)
         with Session(self.engine) as session, session.begin():
             found = people.signed_in(session, digest, now - self.idle, now - self.most)
             if found is None:
                 return None
             person, row = found
-            if now - row.seen_at >= SEEN_EVERY:
+            if used and now - row.seen_at >= SEEN_EVERY:
                 people.seen(session, digest, now)
             return SignedIn(Actor(person.name, Role[person.role.upper()]), digest)
 

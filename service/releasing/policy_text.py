@@ -1,4 +1,4 @@
-"""Policies as text for people: YAML whose first line may say which revision it was taken from."""
+"""Policies and plain flags as text for people: YAML whose first line may say which revision it was taken from."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any, Final
 import yaml
 
 from policies.document import PolicyDocument
+from policies.flags import FlagDocument
 
 _HEAD: Final = re.compile(r"# revision (\d{1,9})\n")
 
 
-def as_yaml(document: PolicyDocument) -> str:
-    """The policy as text: fields in the order that the documentation has, defaults left out."""
+def as_yaml(document: PolicyDocument | FlagDocument) -> str:
+    """The document as text: fields in the order that the documentation has, defaults left out."""
     stated: dict[str, Any] = document.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return yaml.safe_dump({"schema": 1} | stated, sort_keys=False, allow_unicode=True, width=120)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import delete, text
+from sqlalchemy import Row, delete, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
@@ -22,6 +22,12 @@ _NAMED: Final = text("""
     WHERE kind = 'model' AND jsonb_typeof(content->'golden') = 'object' AND golden.key LIKE '%sha256'
 """)
 """Files that some revision names, in whatever state: an old one may be live again after a rollback."""
+
+_VARIANTS_OF: Final = text("""
+    SELECT app, name AS model, variant->>'id' AS variant
+    FROM accepted_model, jsonb_array_elements(spec->'variants') AS variant WHERE variant->>'sha256' = :sha256
+    ORDER BY app, name
+""")
 
 
 def hold(session: Session) -> None:
@@ -63,6 +69,11 @@ def newest(session: Session, limit: int) -> list[ArtifactRow]:
     """The files uploaded last."""
     found = select(ArtifactRow).options(defer(col(ArtifactRow.graph)))  # type: ignore[arg-type]
     return list(session.exec(found.order_by(col(ArtifactRow.uploaded_at).desc(), col(ArtifactRow.sha256)).limit(limit)))
+
+
+def variants_of(session: Session, sha256: str) -> Sequence[Row[Any]]:
+    """(app, model, variant) of the newest accepted revision of each model that has the file as a variant."""
+    return session.connection().execute(_VARIANTS_OF, {"sha256": sha256}).all()
 
 
 def unused(session: Session, before: datetime) -> list[str]:

@@ -7,7 +7,7 @@ for each other; folding adds them up.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -49,6 +49,14 @@ _TALLIES: Final = text(
     """
     SELECT fact, value, sum(device_classes)::bigint, sum(reports)::bigint FROM fleet_tally
     GROUP BY 1, 2 ORDER BY 4 DESC, 2
+    """
+)
+
+_BUSIEST: Final = text(
+    """
+    SELECT name, device_class FROM unnest(CAST(:names AS text[])) AS name, LATERAL (
+        SELECT device_class FROM class_facts WHERE name = ANY(accelerators) ORDER BY reports DESC, device_class LIMIT 1
+    ) AS busiest
     """
 )
 
@@ -105,3 +113,9 @@ def tallies(session: Session) -> dict[str, list[Tally]]:
     for fact, *tally in session.connection().execute(_TALLIES):
         found[fact].append(Tally(*tally))
     return found
+
+
+def busiest_with(session: Session, accelerators: Sequence[str]) -> dict[str, str]:
+    """The device class with the most reports that has each of these accelerators, by accelerator."""
+    found = session.connection().execute(_BUSIEST, {"names": list(accelerators)})
+    return {row.name: row.device_class for row in found}

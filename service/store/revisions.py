@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import text, update
-from sqlalchemy.orm import aliased
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import aliased, defer
 from sqlmodel import Session, col, select
 
 from policies.errors import UnknownRevision
 from policies.revision import ACCEPTED, STANDING, TRANSITIONS, Kind, State, Step
 from service.store.tables import RevisionRow
 
+_TOLD: Final = defer(RevisionRow.content)  # type: ignore[arg-type]
+"""For lists: content, of which a model has megabytes, stays in the database until somebody asks for it."""
 MAX_NUMBER: Final = 2**31 - 1
 """What the column holds: a larger number names nothing."""
 
@@ -49,8 +52,10 @@ def newest(session: Session, kind: Kind, subject: str, states: Iterable[State] =
 def standing(session: Session, kind: Kind) -> list[RevisionRow]:
     """The newest standing revision of every subject of a kind, by subject."""
     found = select(RevisionRow).where(RevisionRow.kind == kind, col(RevisionRow.state).in_(list(STANDING)))
-    newest_of = {row.subject: row for row in session.exec(found.order_by(col(RevisionRow.number)))}
-    return [newest_of[subject] for subject in sorted(newest_of)]
+    newest_of = found.ext(distinct_on(col(RevisionRow.subject))).order_by(
+        RevisionRow.subject, col(RevisionRow.number).desc()
+    )
+    return list(session.exec(newest_of))
 
 
 def accepted(session: Session) -> list[RevisionRow]:
@@ -75,18 +80,19 @@ def in_state(session: Session, kind: Kind, state: State) -> list[RevisionRow]:
 def approved(session: Session) -> list[RevisionRow]:
     """What is approved and not live yet, by kind and number. Quarantines do not wait for a release."""
     found = select(RevisionRow).where(RevisionRow.state == State.APPROVED, RevisionRow.kind != Kind.QUARANTINE)
+    found = found.options(_TOLD)
     return list(session.exec(found.order_by(RevisionRow.kind, col(RevisionRow.number))))
 
 
 def waiting(session: Session) -> list[RevisionRow]:
     """All that waits for a review, the oldest first."""
-    found = select(RevisionRow).where(RevisionRow.state == State.IN_REVIEW)
+    found = select(RevisionRow).where(RevisionRow.state == State.IN_REVIEW).options(_TOLD)
     return list(session.exec(found.order_by(col(RevisionRow.number))))
 
 
 def decided(session: Session, limit: int) -> list[RevisionRow]:
     """What somebody approved or rejected, the newest decision first."""
-    found = select(RevisionRow).where(col(RevisionRow.reviewed_at).is_not(None))
+    found = select(RevisionRow).where(col(RevisionRow.reviewed_at).is_not(None)).options(_TOLD)
     return list(session.exec(found.order_by(col(RevisionRow.reviewed_at).desc()).limit(limit)))
 
 
@@ -119,7 +125,7 @@ def page(
     session: Session, kind: str | None, state: str | None, subject: str | None, limit: int | None
 ) -> list[RevisionRow]:
     """The newest revisions of a kind, in a state, of a subject; None for any."""
-    found = select(RevisionRow)
+    found = select(RevisionRow).options(_TOLD)
     for column, wanted in ((RevisionRow.kind, kind), (RevisionRow.state, state), (RevisionRow.subject, subject)):
         found = found if wanted is None else found.where(column == wanted)
     return list(session.exec(found.order_by(col(RevisionRow.number).desc()).limit(limit)))

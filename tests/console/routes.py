@@ -9,8 +9,8 @@ from flask import Flask
 
 from service.identity.access import ACCESS
 
-NO_PAGES: Final = frozenset({"console.missing", "console.policy_file"})
-"""Routes that answer no page: everything else, and a file to download."""
+NO_PAGES: Final = frozenset({"console.missing", "console.policy_file", "console.flags_file"})
+"""Routes that answer no page: everything else, and files to download."""
 
 
 def pages(app: Flask, names: Mapping[str, str]) -> list[str]:

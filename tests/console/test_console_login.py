@@ -25,7 +25,7 @@ from service.identity.actor import Role
 from service.settings import Settings
 from service.store.tables import AuditRow, PersonSessionRow
 
-_TOKEN = re.compile(r'name="csrf_token" value="[^"]+"')
+_TOKEN = re.compile(r'(name="csrf_token" value|nonce)="[^"]+"')
 
 
 @pytest.fixture

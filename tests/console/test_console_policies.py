@@ -22,7 +22,8 @@ from policies.revision import Kind, State
 from service.identity.actor import Role
 from service.store import audit, reviews, revisions
 from service.store.tables import RevisionRow
-from tests.console.test_console_pages import HOSTILE, elements
+from tests.console.markup import runs
+from tests.console.test_console_pages import HOSTILE
 
 PAGE = "/console/policies/camera"
 TEXT = """\
@@ -221,12 +222,12 @@ def test_a_button_that_is_not_there_does_nothing(olga: FlaskClient, form: dict[s
 def test_hostile_text_is_shown_as_text(olga: FlaskClient) -> None:
     text = f"app: camera\nrules:\n- id: r\n  description: {json.dumps(HOSTILE)}\n  when: '{HOSTILE}'\n  use: learned\n"
     answer = send(olga, "simulate", text, note=HOSTILE)
-    assert "script" not in elements(answer.text)
+    assert runs(answer.text) == []
     good = f"schema: 1\napp: camera\ndenies:\n- id: d\n  arms: ['*.gpu']\n  reason: {json.dumps(HOSTILE)}\n"
-    assert "script" not in elements(send(olga, "simulate", good, note=HOSTILE).text)
+    assert runs(send(olga, "simulate", good, note=HOSTILE).text) == []
     where = send(olga, "submit", good, note=HOSTILE).headers["Location"]
     for path in (where, PAGE, "/console/policies", "/console/reviews"):
-        assert "script" not in elements(olga.get(path).text)
+        assert runs(olga.get(path).text) == []
 
 
 def test_the_only_user_edits_as_everybody_does(app: Flask, stage: Stage, engine: Engine) -> None:

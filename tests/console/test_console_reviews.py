@@ -18,7 +18,8 @@ from service.identity.actor import Role
 from service.releasing.revisions import Proposal, advance, save
 from service.store import audit, releases, revisions
 from service.store.tables import RevisionRow
-from tests.console.test_console_pages import HOSTILE, elements
+from tests.console.markup import runs
+from tests.console.test_console_pages import HOSTILE
 
 DENY = {"id": "no-npu", "arms": ["*.nnapi.*"], "reason": "it hangs"}
 QUARANTINE = {
@@ -173,7 +174,7 @@ def test_comments_stand_in_their_order_with_author_and_are_logged(
     act(olga, f"/console/revisions/{number}/comment", text=f"All of them.\nSee {HOSTILE}")
     page = olga.get(f"/console/revisions/{number}").text
     assert page.index("Which phones hang?") < page.index("All of them.")
-    assert "script" not in elements(page)
+    assert runs(page) == []
     assert last_act(engine) == ("olga", "revision-commented")
     assert act(olga, f"/console/revisions/{number}/comment", text=" ").status_code == 422
     assert act(olga, f"/console/revisions/{number}/comment", text="x" * 4_001).status_code == 422

@@ -7,7 +7,7 @@ from dataclasses import replace
 from console_builders import NOW, Stage, finding, model_spec, report
 from flask import Flask
 from flask.testing import FlaskClient
-from markup import elements
+from markup import runs
 from routes import pages
 from signing_in import act, signed_in
 from sqlalchemy import Engine
@@ -27,12 +27,6 @@ from service.settings import Settings
 from service.store.tables import PersonRow, PersonSessionRow
 
 HOSTILE = "</textarea></code><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
-
-
-def runs(html: str) -> list[str]:
-    """What of a page a browser would run."""
-    found = [tag for tag, _ in elements(html) if tag in {"script", "img", "iframe", "object"}]
-    return found + [name for _, attributes in elements(html) for name in attributes if name.startswith("on")]
 
 
 def test_whatever_people_phones_and_models_call_themselves_stays_text(app: Flask, stage: Stage, engine: Engine) -> None:

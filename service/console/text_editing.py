@@ -1,4 +1,4 @@
-"""The editor of policies: what its form holds, and what each of its buttons does. Without an error nothing is lost:
+"""The editor of policies and plain flags: what its form holds, and what each of its buttons does. Without an error nothing is lost:
 whatever goes wrong, the page comes back with the text as it was written.
 """
 
@@ -13,23 +13,19 @@ from flask import request
 from sqlmodel import Session
 from werkzeug.wrappers import Response as Redirect
 
-from policies.document import PolicyDocument
-from policies.document_text import MAX_YAML_BYTES, YAML_TYPES, faults_in, parse_document_text
+from policies.document_text import MAX_YAML_BYTES, YAML_TYPES, faults_in, parse_text
 from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInput
-from policies.revision import Kind, Step
-from service import clock
 from service.console.forms import done, said
+from service.console.proposing import proposed
+from service.console.text_kinds import TextKind
 from service.console.text_lines import Changed, Line, around, text_diff
 from service.context import services
-from service.releasing.policy_text import as_yaml, base_of
-from service.releasing.reviewing import keep_simulation
-from service.releasing.revisions import Proposal, advance, save
-from service.releasing.stated_content import policy_content
+from service.releasing.policy_text import base_of
+from service.releasing.revisions import Proposal
 from service.simulating.trying import tried
 from service.store import revisions
 from service.store.tables import RevisionRow
 from service.web.bodies import MAX_NOTE, whole_number
-from service.web.door import actor
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MEDIA_TYPE: Final = min(YAML_TYPES)
@@ -39,14 +35,16 @@ _MEDIA_TYPE: Final = min(YAML_TYPES)
 class Edit:
     """The text in the editor and what is to be said of it. `base`: the revision it is an edit of.
 
-    `content` is the document it states, None where it states none; `errors` are by field of the form. `other` is what
+    `checked`: somebody asked what is wrong with it; `content` is the document it states, None where it states none; `errors` are by field of the form. `other` is what
     somebody else saved meanwhile, with `apart`, how this text differs from it.
     """
 
+    of: TextKind
     app: str
     text: str
     base: int | None
     note: str = ""
+    checked: bool = False
     content: dict[str, Any] | None = None
     faults: tuple[InvalidInput, ...] = ()
     errors: dict[str, str] = field(default_factory=dict)
@@ -62,19 +60,20 @@ class Edit:
         return around(self.text, self.faults)
 
 
-def checked_name(app: str) -> str:
-    """The name, where an app can have it; raises InvalidField."""
-    if not _NAME.fullmatch(app):
-        detail = "the name of an app has letters, digits and . _ -, begins with a letter or digit, and has 128 at most"
-        raise InvalidField(detail, field="app")
-    return app
+def checked_name(name: str, of: str = "app") -> str:
+    """The name, where an app or a model can have it; raises InvalidField."""
+    if not _NAME.fullmatch(name):
+        detail = f"the name of an {of}" if of == "app" else f"the name of a {of}"
+        detail += " has letters, digits and . _ -, begins with a letter or digit, and has 128 at most"
+        raise InvalidField(detail, field=of)
+    return name
 
 
-def begun(app: str, row: RevisionRow | None) -> Edit:
-    """An edit of what stands; of a new policy where nothing does."""
+def begun(of: TextKind, app: str, row: RevisionRow | None) -> Edit:
+    """An edit of what stands; of something new where nothing does."""
     if row is None:
-        return Edit(app, f"schema: 1\napp: {app}\n", None)
-    return Edit(app, as_yaml(PolicyDocument.model_validate(row.content)), row.number, content=row.content)
+        return Edit(of, app, f"schema: 1\napp: {app}\n{of.start}", None)
+    return Edit(of, app, of.yaml(row.content), row.number, content=row.content)
 
 
 def act_asked() -> str:
@@ -85,25 +84,25 @@ def act_asked() -> str:
     return asked
 
 
-def read_form(app: str) -> Edit:
+def read_form(of: TextKind, app: str) -> Edit:
     """What was sent, with what is wrong in the text."""
     base = whole_number(request.form.get("base", ""))
     text = request.form.get("text", "").replace("\r\n", "\n")
-    return _checked(Edit(app, text, base, note=said("note", MAX_NOTE)))
+    return _checked(Edit(of, app, text, base, note=said("note", MAX_NOTE)))
 
 
 def _checked(edit: Edit) -> Edit:
-    faults = tuple(faults_in(edit.text))
+    faults = tuple(faults_in(edit.text, edit.of.written))
     if faults:
         return replace(edit, faults=faults, status=422)
-    document = parse_document_text(edit.text.encode(), media_type=_MEDIA_TYPE)
+    document = parse_text(edit.of.written, edit.text.encode(), media_type=_MEDIA_TYPE)
     if document.app != edit.app:
         line = next((n for n, text in enumerate(edit.text.split("\n"), 1) if text.startswith("app:")), 1)
         other = InvalidField(
-            f"app: this is the policy of {edit.app!r}, the text says {document.app!r}", line=line, column=1
+            f"app: this is the {edit.of.one} of {edit.app!r}, the text says {document.app!r}", line=line, column=1
         )
         return replace(edit, faults=(other,), status=422)
-    return replace(edit, content=policy_content(document))
+    return replace(edit, content=edit.of.content(document))
 
 
 def _load(edit: Edit) -> Edit:
@@ -120,14 +119,19 @@ def _load(edit: Edit) -> Edit:
         return replace(
             edit, errors={"file": f"the file is not UTF-8: {error.reason} at byte {error.start}"}, status=422
         )
-    return _checked(Edit(edit.app, text, base_of(text) or edit.base, note=edit.note))
+    return _checked(Edit(edit.of, edit.app, text, base_of(text) or edit.base, note=edit.note))
+
+
+def _check(edit: Edit) -> Edit:
+    """Say what is wrong, and save nothing."""
+    return replace(edit, checked=True)
 
 
 def _simulate(edit: Edit) -> Edit:
     """Say what the text would change, and save nothing."""
-    if edit.content is None:
-        return edit
-    found, why_not = tried(services().simulations, Kind.POLICY, edit.content)
+    if edit.content is None or not edit.of.simulated:
+        return replace(edit, checked=True)
+    found, why_not = tried(services().simulations, edit.of.kind, edit.content)
     return replace(edit, simulation=found, simulation_failed=why_not)
 
 
@@ -144,40 +148,28 @@ def _stored(edit: Edit, *, submit: bool) -> Edit | Redirect:
         return edit
     if not edit.note:
         return replace(edit, errors={"note": "say why, for whoever reviews it"}, status=422)
-    found, _ = tried(services().simulations, Kind.POLICY, edit.content) if submit else (None, None)
+    proposal = Proposal(edit.of.kind, edit.app, edit.content, edit.note, edit.base)
     try:
-        number = _in_one_transaction(edit, edit.content, found, submit=submit)
+        number = proposed(proposal, submit=submit)
     except (EditConflict, BaseRequired):
         return _conflicting(edit)
     what = "waits for a review" if submit else "is saved as a draft"
     return done(f"Revision {number} {what}.", "revision", number=number)
 
 
-def _in_one_transaction(
-    edit: Edit, content: dict[str, Any], found: dict[str, Any] | None, *, submit: bool
-) -> int | None:
-    name, now = actor().name, clock.now()
-    with Session(services().engine) as session, session.begin():
-        row = save(session, Proposal(Kind.POLICY, edit.app, content, edit.note, edit.base), name, now)
-        if submit:
-            advance(session, row, Step.SUBMIT, name, now)
-        if found is not None:
-            keep_simulation(session, row, found, name, now)
-        return row.number
-
-
 def _conflicting(edit: Edit) -> Edit:
     """Both texts: from here on it is an edit of what somebody else saved, once its author has seen that."""
     with Session(services().engine) as session:
-        row = revisions.newest(session, Kind.POLICY, edit.app)
+        row = revisions.newest(session, edit.of.kind, edit.app)
     if row is None:
         return replace(edit, base=None, status=409)
-    theirs, mine = (as_yaml(PolicyDocument.model_validate(content)) for content in (row.content, edit.content))
-    return replace(edit, base=row.number, other=row, apart=tuple(text_diff(theirs, mine)), status=409)
+    apart = text_diff(edit.of.yaml(row.content), edit.of.yaml(edit.content or {}))
+    return replace(edit, base=row.number, other=row, apart=tuple(apart), status=409)
 
 
 ACTS: Final[dict[str, Callable[[Edit], Edit | Redirect]]] = {
     "load": _load,
+    "check": _check,
     "simulate": _simulate,
     "save": _save,
     "submit": _submit,
