@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
@@ -18,8 +19,8 @@ from policies import catalog
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
 from policies.population import Population, population_of
 from policies.reference_run import ReferenceRun
-from policies.report import CapabilityReport, Client, NnapiDevice
-from policies.vocabulary import Delegate, feature_level
+from policies.report import CapabilityReport, Client, Device, Nnapi, NnapiDevice
+from policies.vocabulary import Delegate, LevelEncoding, feature_level
 
 
 class Presence(StrEnum):
@@ -134,15 +135,16 @@ class Fingerprint(_Fact):
     @property
     def learnable(self) -> bool:
         """Whether observations of this class may feed learning."""
-        return self.population is Population.RETAIL and not any(
-            a.code == "api-level-contradiction" for a in self.anomalies
-        )
+        return self.population is Population.RETAIL and not any(a.code in _CONTRADICTIONS for a in self.anomalies)
 
     @property
     def driver_switched_off(self) -> bool:
         """The SoC should have an NPU, and NNAPI lists nothing, or nothing that supports any operation."""
         return any(a.code == "driver-switched-off" for a in self.anomalies)
 
+
+_CONTRADICTIONS: Final = frozenset({"api-level-contradiction", "brand-contradiction"})
+"""Anomalies of a report that says two things of one: which of them holds nobody knows."""
 
 # Facts that make two phones the same class. The build is left out: it names one firmware of many that behave alike,
 # and a changed driver shows in the accelerators' versions. It still enters every compile-cache token.
@@ -162,7 +164,9 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
     device = report.device
     soc, soc_entry = _soc(report, anomalies)
     accelerators = tuple(
-        sorted((_accelerator(d, anomalies) for d in report.nnapi.devices), key=_canonical) if report.nnapi else ()
+        sorted((_accelerator(d, report.nnapi, anomalies) for d in report.nnapi.devices), key=_canonical)
+        if report.nnapi
+        else ()
     )
     facts = Fingerprint(
         device_class="",
@@ -176,7 +180,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         abis=tuple(sorted(set(device.abis))),
         cpu_cores=device.cpu.cores,
         cpu_features=tuple(sorted({f.lower() for f in device.cpu.features})),
-        nnapi_level=_level(report.nnapi.runtime_feature_level, "nnapi", anomalies) if report.nnapi else None,
+        nnapi_level=_runtime_level(report.nnapi, anomalies) if report.nnapi else None,
         accelerators=accelerators,
         gpu=_gpu(report),
         runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=_canonical)),
@@ -187,7 +191,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         anomalies=(),
         hints=_hints(soc_entry),
     )
-    contradictions = list(_contradictions(facts))
+    contradictions = [*_contradictions(facts), *_another_brand(device)]
     anomalies += [*contradictions, *_switched_off(facts, soc_entry), *_not_nameable(facts), *_pretending(facts)]
     anomalies.sort(key=lambda anomaly: (anomaly.code, anomaly.detail))
     device_class = _class_of(facts, contradictions)
@@ -246,17 +250,22 @@ def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:
     return {key: float(value) for key, value in hints.items() if value is not None}
 
 
-def _level(raw: int | str | None, where: str, anomalies: list[Anomaly]) -> int | None:
+def _runtime_level(nnapi: Nnapi, anomalies: list[Anomaly]) -> int | None:
+    return _level(nnapi.runtime_feature_level, nnapi.feature_level_encoding, "nnapi", anomalies)
+
+
+def _level(raw: float | str | None, encoding: str | None, where: str, anomalies: list[Anomaly]) -> int | None:
     if raw is None:
         return None
-    number = int(raw) if isinstance(raw, str) and raw.isdecimal() and len(raw) <= 9 else raw
-    level = feature_level(number) if isinstance(number, int) else None
+    level = feature_level(raw, encoding or LevelEncoding.RAW)
     if level is None:
-        anomalies.append(Anomaly(code="ambiguous-feature-level", detail=f"{where}: {raw!r} is no NNAPI feature level"))
+        counted = f" in the encoding {encoding!r}" if encoding else ""
+        detail = f"{where}: {reprlib.repr(raw)} is no NNAPI feature level{counted}"
+        anomalies.append(Anomaly(code="ambiguous-feature-level", detail=detail))
     return level
 
 
-def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
+def _accelerator(device: NnapiDevice, nnapi: Nnapi, anomalies: list[Anomaly]) -> Accelerator:
     found = catalog.accelerators().find(device.name)
     if found is None:
         anomalies.append(Anomaly(code="new-accelerator", detail=f"no known driver is called {device.name!r}"))
@@ -270,7 +279,9 @@ def _accelerator(device: NnapiDevice, anomalies: list[Anomaly]) -> Accelerator:
         raw_name=device.name,
         kind=kind,
         driver_version=device.version,
-        level=_level(device.feature_level, device.name, anomalies),
+        level=_level(
+            device.feature_level, device.feature_level_encoding or nnapi.feature_level_encoding, device.name, anomalies
+        ),
         int8=int8,
         fp16=fp16,
         supports=supports if device.supports is not None else None,
@@ -328,6 +339,13 @@ def _contradictions(facts: Fingerprint) -> Iterator[Anomaly]:
         return
     detail = f"API level {facts.api_level}, but the build says Android {stated.group(1)}"
     yield Anomaly(code="api-level-contradiction", detail=detail)
+
+
+def _another_brand(device: Device) -> Iterator[Anomaly]:
+    """Android has a build begin with the brand: where it does not, one of the two was put on to look like another phone."""
+    brand, slash, _ = (device.build_fingerprint or "").partition("/")
+    if slash and device.brand and brand.lower() != device.brand.strip().lower():
+        yield Anomaly(code="brand-contradiction", detail=f"brand {device.brand!r}, but the build says {brand!r}")
 
 
 # Vendors whose NPU answers to NNAPI; a Snapdragon's of today answers to QNN alone.

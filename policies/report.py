@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from policies import strict_json
 from policies.errors import DigestMismatch, UnitIdentifier
@@ -17,6 +17,7 @@ from policies.validation import validated
 
 MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 12
+MAX_LEVEL_CHARACTERS: Final = 40
 
 Text = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -64,21 +65,38 @@ class NnapiProbe(ReferenceRun):
         return run if self.status == "ok" and run != ReferenceRun() else None
 
 
+def _told(level: object) -> object:
+    """A feature level of whatever kind: one that is none is left unknown by itself, and sinks no report."""
+    told = level if level is None or type(level) in {int, float} else str(level)
+    return told[:MAX_LEVEL_CHARACTERS] if isinstance(told, str) else told
+
+
+Level = Annotated[int | float | str | None, BeforeValidator(_told)]
+
+
 class NnapiDevice(_Part):
-    """One entry of `ANeuralNetworks_getDevice`. `supports` holds NNAPI operation → operand types, measured."""
+    """One entry of `ANeuralNetworks_getDevice`. `supports` holds NNAPI operation → operand types, measured.
+
+    `feature_level_encoding` says how the level is counted, where it is not NNAPI's raw value.
+    """
 
     name: Name
     type: Text | None = None
     version: Text | None = None
-    feature_level: int | Text | None = None
+    feature_level: Level = None
+    feature_level_encoding: Text | None = None
     supports: dict[Name, Annotated[tuple[Name, ...], Field(max_length=64)]] | None = None
     probe: NnapiProbe | None = None
 
 
 class Nnapi(_Part):
-    """The NNAPI runtime and its devices; the CPU reference among them."""
+    """The NNAPI runtime and its devices; the CPU reference among them.
 
-    runtime_feature_level: int | Text | None = None
+    `feature_level_encoding` holds for the runtime, and for the devices that do not say their own.
+    """
+
+    runtime_feature_level: Level = None
+    feature_level_encoding: Text | None = None
     devices: Annotated[tuple[NnapiDevice, ...], Field(max_length=64)] = ()
 
 

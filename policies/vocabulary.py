@@ -6,6 +6,7 @@ AIDL utilities of `hardware/interfaces/neuralnetworks`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -113,11 +114,32 @@ MIN_NNAPI_LEVEL: Final = 3
 """NNAPI below 1.2 (level 3, raw 29) is not used: no named accelerators, no compilation cache."""
 
 
-def feature_level(raw: int | None) -> int | None:
-    """Level 1…8 of a raw feature-level value, or None where the value is not one that NNAPI defines.
+class LevelEncoding(StrEnum):
+    """How a report counts feature levels: NNAPI's raw values, 1 to 8, or versions of the HAL (`1.3`, then `AIDL v1`)."""
 
-    `4` or `"1.3"` are ambiguous (a short level? an API level? a HAL version?) and stay unknown.
+    RAW = "raw"
+    LEVEL = "level"
+    HAL = "hal"
+
+
+_LEVELS: Final[Mapping[LevelEncoding, Mapping[str, int]]] = {
+    LevelEncoding.RAW: {str(raw): level for level, raw in enumerate(FEATURE_LEVEL_VALUES, start=1)},
+    LevelEncoding.LEVEL: {str(level): level for level in range(1, len(FEATURE_LEVEL_VALUES) + 1)},
+    LevelEncoding.HAL: {
+        name: level
+        for level, name in enumerate(
+            ("1.0", "1.1", "1.2", "1.3", "aidl v1", "aidl v2", "aidl v3", "aidl v4"), start=1
+        )
+    },
+}  # fmt: skip
+
+
+def feature_level(raw: object, encoding: str = LevelEncoding.RAW) -> int | None:
+    """Level 1…8 of a feature level as a report has it, or None where it is none in that encoding.
+
+    Unless another encoding is stated, `4` or `"1.3"` are ambiguous (a short level? an API level? a HAL version?) and
+    stay unknown.
     """
-    if raw is None or raw not in FEATURE_LEVEL_VALUES:
-        return None
-    return FEATURE_LEVEL_VALUES.index(raw) + 1
+    number = int(raw) if isinstance(raw, float) and raw.is_integer() and encoding != LevelEncoding.HAL else raw
+    known = next((levels for kind, levels in _LEVELS.items() if kind == encoding.strip().lower()), {})
+    return known.get(str(number).strip().lower())

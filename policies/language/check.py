@@ -84,8 +84,10 @@ class _Checker:
         _spelling(right, node.operands[0])
 
     def order(self, node: Operation) -> None:
-        for operand in node.operands:
-            kind = self.kind_of(operand)
+        kinds = [self.kind_of(operand) for operand in node.operands]
+        for kind, other in zip(kinds, reversed(node.operands), strict=True):
+            _spelling(kind, other)
+        for kind, operand in zip(kinds, node.operands, strict=True):
             if not isinstance(kind, Open) and kind.name not in _NUMERIC:
                 hint = "; texts have no order, versions do: dotted(), semver(), build()" if is_text(kind) else ""
                 raise Fault(f"expected a number, found {kind.name}{hint}", operand.place, expected="a number")
@@ -197,13 +199,27 @@ def _is_literal(node: Node) -> bool:
 
 
 def _spelling(kind: Kind, node: Node) -> None:
-    """A text that the fact can never be is a typo: no phone would ever match it."""
-    if not isinstance(kind, Scalar) or not isinstance(node, Literal) or not isinstance(node.value, str):
+    """A text or a number that the fact can never be is a typo: no phone would ever match it."""
+    if not isinstance(kind, Scalar) or not isinstance(node, Literal):
         return
-    if kind.words and node.value not in kind.words:
-        raise _unknown_name(node.value, kind.words, "one of " + ", ".join(kind.words), node.place)
-    if kind.canonical is not None and (canonical := kind.canonical(node.value)) != node.value:
-        detail = f"fingerprints call {node.value!r} {canonical!r}"
+    if isinstance(node.value, int) and kind.counted is not None:
+        _counting(node, kind.counted(node.value))
+    if isinstance(node.value, str):
+        _writing(kind, node, node.value)
+
+
+def _counting(node: Literal, number: int | None) -> None:
+    if number is not None and number != node.value:
+        raise Fault(
+            f"fingerprints count {node.value} as {number}", node.place, expected=str(number), nearest=str(number)
+        )
+
+
+def _writing(kind: Scalar, node: Literal, text: str) -> None:
+    if kind.words and text not in kind.words:
+        raise _unknown_name(text, kind.words, "one of " + ", ".join(kind.words), node.place)
+    if kind.canonical is not None and (canonical := kind.canonical(text)) != text:
+        detail = f"fingerprints call {text!r} {canonical!r}"
         raise Fault(detail, node.place, expected=f'"{canonical}"', nearest=canonical)
 
 

@@ -7,9 +7,21 @@ from typing import Final
 
 from policies import catalog
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc, model_key
-from policies.language.kinds import INTEGER, NUMBER, OPEN, TEXT, YES_NO, ListOf, Record, Vocabulary, spelled, words
+from policies.language.kinds import (
+    INTEGER,
+    NUMBER,
+    OPEN,
+    TEXT,
+    YES_NO,
+    ListOf,
+    Record,
+    Vocabulary,
+    counted,
+    spelled,
+    words,
+)
 from policies.population import Population
-from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload
+from policies.vocabulary import Delegate, Format, Precision, Runtime, Workload, feature_level
 
 _RUNTIME: Final = Record("a vendor runtime", {"loads": YES_NO, "version": TEXT})
 _HINTS: Final = Record("device.hints", {"year": NUMBER, "tier": NUMBER, "npu_version": NUMBER, "npu_fp16": NUMBER})
@@ -29,7 +41,7 @@ _DEVICE: Final = Record(
         "abis": ListOf(TEXT),
         "cpu_cores": INTEGER,
         "cpu_features": ListOf(TEXT),
-        "nnapi_level": INTEGER,
+        "nnapi_level": counted(feature_level),
         "shared_buffers": YES_NO,
         "build": TEXT,
         "population": words(*Population),
@@ -45,7 +57,7 @@ ACCELERATOR: Final = Record(
         "raw_name": TEXT,
         "kind": words("npu", "dsp", "gpu", "cpu", "front", "sample", "other"),
         "driver_version": TEXT,
-        "level": INTEGER,
+        "level": counted(feature_level),
         "int8": YES_NO,
         "fp16": YES_NO,
         "probe_status": TEXT,

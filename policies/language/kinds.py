@@ -9,11 +9,15 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A yes or no, a number, a text. `canonical` spells a text as fingerprints do; `words` are all it can be."""
+    """A yes or no, a number, a text. `canonical` spells a text as fingerprints do; `words` are all it can be.
+
+    `counted` gives the number that fingerprints hold for one that is written as a vendor counts; None where it is none.
+    """
 
     name: str
     canonical: Callable[[str], str] | None = None
     words: tuple[str, ...] = ()
+    counted: Callable[[int], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ def words(*taken: str) -> Scalar:
 def spelled(canonical: Callable[[str], str]) -> Scalar:
     """A text in the spelling that `canonical` gives."""
     return Scalar(TEXT.name, canonical=canonical)
+
+
+def counted(numbers: Callable[[int], int | None]) -> Scalar:
+    """An integer that vendors count otherwise: `numbers` gives ours for theirs."""
+    return Scalar(INTEGER.name, counted=numbers)
 
 
 def is_text(kind: Kind) -> bool:

@@ -110,6 +110,10 @@ def test_the_unknown_does_not_matter_where_the_rest_decides(text, holds):
         ('smever(request.app_version, "1.0.0")', 1, 1, "semver"),
         ('device.model.startswith("P")', 1, 14, "startsWith"),
         ("accelerators.exist(a, true)", 1, 14, "exists"),
+        ("accelerators.exists(a, a.level >= 30)", 1, 35, "4"),
+        ("29 <= device.nnapi_level", 1, 1, "3"),
+        ("device.nnapi_level in [1000007, 8]", 1, 24, "7"),
+        ("device.nnapi_level == 1000008", 1, 23, "8"),
     ],
 )
 def test_a_name_that_nobody_knows_is_refused_with_its_place_and_the_nearest_one(text, line, column, nearest):

@@ -37,11 +37,36 @@ def test_feature_levels_are_counted_one_to_eight(level: int, raw: int) -> None:
     assert make_fingerprint(nnapi=nnapi(level=raw)).nnapi_level == level
 
 
-@pytest.mark.parametrize("raw", [4, 8, 0, -29, 32, 1_000_005, 1_000_009, 2**70, "1.3", "", "9" * 40, "level 4", True])
+@pytest.mark.parametrize(
+    "raw",
+    [4, 8, 0, -29, 32, 1_000_005, 1_000_009, 2**70, "1.3", 30.5, "", "9" * 600, "level 4", True, [30], {"level": 4}],
+)
 def test_a_level_that_nnapi_does_not_define_stays_unknown_and_is_reported(raw: Any) -> None:
     found = with_driver(feature_level=raw)
     assert found.accelerators[0].level is None
     assert "ambiguous-feature-level" in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw", "level"),
+    [
+        ("raw", 30, 4), ("raw", 4, None), ("level", 4, 4), ("level", "8", 8), ("level", 9, None), ("level", 30, None),
+        ("hal", "1.3", 4), ("hal", 1.2, 3), ("HAL", "AIDL v4", 8), ("hal", "1.4", None), ("api", 30, None), ("", 30, 4),
+    ],
+)  # fmt: skip
+def test_a_level_is_counted_as_the_report_says_it_is(encoding: str, raw: Any, level: int | None) -> None:
+    driver, runtime = {**EDGETPU, "feature_level": raw}, nnapi(EDGETPU, level=raw)
+    for found in (
+        with_driver(feature_level=raw, feature_level_encoding=encoding).accelerators[0].level,
+        make_fingerprint(nnapi=nnapi(driver) | {"feature_level_encoding": encoding}).accelerators[0].level,
+        make_fingerprint(nnapi=runtime | {"feature_level_encoding": encoding}).nnapi_level,
+    ):
+        assert found == level
+
+
+def test_a_level_that_fits_no_encoding_says_which_was_stated() -> None:
+    found = with_driver(feature_level=30, feature_level_encoding="api")
+    assert "'api'" in found.anomalies[0].detail
 
 
 def test_a_level_that_is_absent_is_unknown_without_ado() -> None:
@@ -200,7 +225,7 @@ def test_only_retail_phones_are_learned_from(changes: dict[str, Any], population
 
 def test_a_build_of_another_android_contradicts_the_api_level() -> None:
     build = "samsung/beyond2qlteue/beyond2q:9/PPR1.180610.011/1:user/release-keys"
-    found = make_fingerprint(device={"api_level": 29, "build_fingerprint": build})
+    found = make_fingerprint(device={"brand": "samsung", "api_level": 29, "build_fingerprint": build})
     assert codes(found) == {"api-level-contradiction"}
     assert not found.learnable
     assert "29" in found.anomalies[0].detail
@@ -211,6 +236,19 @@ def test_a_report_that_contradicts_itself_is_no_part_of_the_honest_class() -> No
     honest = make_fingerprint()
     lying = make_fingerprint(device={"build_fingerprint": "google/x/x:9/A/1:user/release-keys"})
     assert lying.device_class != honest.device_class
+
+
+@pytest.mark.parametrize(
+    ("brand", "contradicts"), [("google", False), (" Google", False), (None, False), ("", False), ("samsung", True)]
+)
+def test_a_build_of_another_brand_contradicts_the_phone(brand: str | None, contradicts: bool) -> None:
+    found = make_fingerprint(device={"brand": brand})
+    assert ("brand-contradiction" in codes(found), found.learnable) == (contradicts, not contradicts)
+    assert (found.device_class != make_fingerprint().device_class) == contradicts
+
+
+def test_a_build_that_is_no_path_names_no_brand() -> None:
+    assert make_fingerprint(device={"build_fingerprint": "unknown"}).anomalies == ()
 
 
 @pytest.mark.parametrize(
@@ -266,7 +304,7 @@ def test_other_phones_without_an_accelerator_have_nothing_switched_off(changes: 
         {"device": {"build_fingerprint": "google/stallion/stallion:16/BP4A.2/2:user/release-keys"}},
         {"device": {"manufacturer": " GOOGLE "}},
         {"device": {"ram_mb": 7800}},
-        {"device": {"brand": "g", "product": "s", "soc_manufacturer": None}},
+        {"device": {"brand": "Google", "product": "s", "soc_manufacturer": None}},
         {"device": {"soc_model": "Google Tensor G4"}},
         {"device": {"cpu": {"cores": 8, "features": ["DOTPROD", "fp16", "fp16"]}}},
         {"nnapi": nnapi(REFERENCE, EDGETPU)},
