@@ -35,7 +35,7 @@ def latencies(learned: Frame) -> Frame:
     held = nw.col("histogram").struct
     return (
         learned.select(*KEYS, "histogram")
-        .explode("histogram")
+        .explode("histogram", empty_as_null=False, keep_nulls=False)
         .with_columns(bucket=held.field("bucket"), runs=held.field("count"))
         .filter(nw.col("runs") > 0)
         .group_by(*KEYS, "bucket")
