@@ -1,48 +1,76 @@
-"""Newer but slower. Null: an arm takes at most 1.1 times as long on a SoC as on the one before it.
+"""Newer but slower. Null: a driver takes at most 1.25 times as long as on the SoC before it, beyond what its chip does.
 
-The one before is the same vendor's newest older SoC of the same tier that measured the same arms: a new mid-range chip
-may honestly be slower than last year's flagship.
+The one before is the same vendor's newest older SoC of the same tier that measured the same arms. A newer chip may honestly
+be slower than the one before it: a cheaper part, or one for another product. Then its CPU and its other drivers are slower
+as well, and nobody can mend that. A driver that falls behind the rest of its own chip is what somebody should look at.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import log
+from statistics import median
 
 from ml.findings.device import Device
-from ml.findings.finding import Finding
-from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, delegating, slower
+from ml.findings.finding import Cohort, Finding, target_of
+from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, slower
 from ml.rollup import Cell, CellSummary, Rollup
 
-NULL_LOG_RATIO = log(1.1)
+NULL_LOG_RATIO = log(1.25)
+
+ByTarget = Mapping[str, Sequence[Pair]]
+"""What executes → cells of two SoCs that both measured, one a model."""
 
 
 def detect(rollups: Iterable[Rollup], devices: Mapping[str, Device]) -> Iterator[Finding]:
-    """One hypothesis a driver on a SoC whose forerunner measured two of its cells or more."""
-    rows = list(rollups)
-    soc_of = {name: device.soc for name, device in devices.items()}
-    cells, socs = by_soc(rows, soc_of), {device.soc: device for device in devices.values()}
-    for cohort, members in delegating(rows, soc_of):
-        found = _against_forerunner(socs[cohort.soc], members, cells, socs)
-        if found is not None:
-            forerunner, pairs = found
-            yield slower("newer-but-slower", cohort, pairs, NULL_LOG_RATIO, f"takes {{}} × as long as on {forerunner}")
+    """One hypothesis a driver that measured two models or more as a forerunner did, as did something else on its chip."""
+    socs = {device.soc: device for device in devices.values()}
+    by_own: defaultdict[str, dict[Cell, CellSummary]] = defaultdict(dict)
+    for cell, summary in by_soc(rollups, {name: device.soc for name, device in devices.items()}).items():
+        by_own[cell.group][cell] = summary
+    for soc, cells in by_own.items():
+        seen: set[str] = set()
+        for older in _forerunners(socs[soc], socs):
+            compared = _compared(cells, by_own.get(older, {}), older)
+            for target in sorted(compared.keys() - seen - {"cpu"}):
+                rest = [_usual(pairs) for name, pairs in compared.items() if name != target]
+                if rest:
+                    seen.add(target)
+                    yield _finding(Cohort(soc, target, ""), compared[target], max(median(rest), 0.0), older)
 
 
-def _against_forerunner(
-    own: Device, members: Iterable[Cell], cells: Mapping[Cell, CellSummary], socs: Mapping[str, Device]
-) -> tuple[str, list[Pair]] | None:
+def _forerunners(own: Device, socs: Mapping[str, Device]) -> list[str]:
+    """SoCs that came before, the newest first."""
     older = [soc for soc, device in socs.items() if _came_before(device, own)]
-    pairs: defaultdict[str, list[Pair]] = defaultdict(list)
-    for cell in members:
-        for soc in older:
-            other = cells.get(cell._replace(group=soc))
-            if other is not None:
-                pairs[soc].append(Pair(cells[cell], other, cells[cell].log_p50_us - other.log_p50_us))
-    enough = [soc for soc, found in pairs.items() if len(found) >= MIN_PAIRS]
-    newest = max(enough, key=lambda soc: (socs[soc].year or 0.0, soc), default=None)
-    return None if newest is None else (newest, pairs[newest])
+    return sorted(older, key=lambda soc: (socs[soc].year or 0.0, soc), reverse=True)
+
+
+def _compared(cells: Mapping[Cell, CellSummary], others: Mapping[Cell, CellSummary], older: str) -> ByTarget:
+    """What executes two models or more on both SoCs. Files of one model are no witnesses apart: the middle one stands."""
+    found: defaultdict[str, defaultdict[tuple[str, str], list[Pair]]] = defaultdict(lambda: defaultdict(list))
+    for cell, own in sorted(cells.items()):
+        other = others.get(cell._replace(group=older))
+        if other is not None:
+            pair = Pair(own, other, own.log_p50_us - other.log_p50_us)
+            found[target_of(cell.arm)][cell.app, cell.model].append(pair)
+    middles = {target: [_middle(pairs) for pairs in models.values()] for target, models in found.items()}
+    return {target: pairs for target, pairs in middles.items() if len(pairs) >= MIN_PAIRS}
+
+
+def _middle(pairs: Sequence[Pair]) -> Pair:
+    return sorted(pairs, key=lambda pair: pair.log_ratio)[len(pairs) // 2]
+
+
+def _usual(pairs: Sequence[Pair]) -> float:
+    return median(pair.log_ratio for pair in pairs)
+
+
+def _finding(cohort: Cohort, pairs: Sequence[Pair], chip_log_ratio: float, older: str) -> Finding:
+    excess = [replace(pair, log_ratio=pair.log_ratio - chip_log_ratio) for pair in pairs]
+    says = f"takes {{}} × as long as on {older}, beyond what the rest of the chip does"
+    return slower("newer-but-slower", cohort, excess, NULL_LOG_RATIO, says)
 
 
 def _came_before(device: Device, own: Device) -> bool:
