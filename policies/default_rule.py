@@ -50,7 +50,6 @@ _FLOAT_FIRST: Final = (
     Precision.FP16, Precision.FP32, Precision.MIXED_FLOAT, Precision.INT16X8_MIXED_FLOAT, Precision.INT8, Precision.MIXED,
     Precision.INT16X8, Precision.MIXED_INT16, Precision.INT16X8_MIXED, Precision.INT16X4, Precision.INT8_DYNAMIC,
 )  # fmt: skip
-_FLOATS: Final = frozenset({Precision.FP16, Precision.FP32, Precision.MIXED_FLOAT, Precision.INT16X8_MIXED_FLOAT})
 _CPU_FIRST: Final = (Precision.INT8, Precision.INT8_DYNAMIC, Precision.FP32, Precision.FP16)
 # What is compiled ahead of time starts soonest; assumed equal otherwise.
 _FORMAT_ORDER: Final = (
@@ -66,13 +65,7 @@ def place(
     thresholds: Thresholds,
 ) -> list[Placed]:
     """All arms, best guess first; NOT_USED ones last, so that an explanation can name them."""
-    integers_only = fingerprint.hints.get("npu_fp16") == 0.0
-    placed = [
-        Placed(arm, NOT_USED, "the chip's NPU computes in integers only: a float file fails to compile")
-        if integers_only and arm.delegate in VENDOR_DELEGATES and arm.variant.precision in _FLOATS
-        else _place(arm, model, coverage.get(arm.id, UNKNOWN_COVERAGE), thresholds)
-        for arm in arms
-    ]
+    placed = [_place(arm, model, coverage.get(arm.id, UNKNOWN_COVERAGE), thresholds) for arm in arms]
     transformer = model.transformer_like
     return sorted(placed, key=lambda p: _order(p, fingerprint, coverage, transformer))
 

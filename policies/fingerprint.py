@@ -138,6 +138,12 @@ class Fingerprint(_Fact):
         return self.population is Population.RETAIL and not any(a.code in _CONTRADICTIONS for a in self.anomalies)
 
     @property
+    def accelerated(self) -> bool:
+        """Whether there is an NNAPI driver that is no CPU and no test driver, or a vendor's runtime that loads."""
+        drivers = any(one.kind not in {"cpu", "sample"} for one in self.accelerators)
+        return drivers or any(runtime.presence is Presence.YES for runtime in self.runtimes)
+
+    @property
     def driver_switched_off(self) -> bool:
         """The SoC should have an NPU, and NNAPI lists nothing, or nothing that supports any operation."""
         return any(a.code == "driver-switched-off" for a in self.anomalies)

@@ -28,6 +28,10 @@ class Precision(StrEnum):
     MIXED_FLOAT = "mixed-float"
 
 
+FLOATS: Final = frozenset({Precision.FP16, Precision.FP32, Precision.MIXED_FLOAT, Precision.INT16X8_MIXED_FLOAT})
+"""Precisions that need an accelerator which computes in floating point."""
+
+
 class Runtime(StrEnum):
     """The library that loads the file."""
 

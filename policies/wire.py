@@ -19,6 +19,8 @@ from policies.vocabulary import Workload
 
 MAIN_PLAN: Final = "main"
 """The plan that holds where no situation matches."""
+NO_ACCELERATOR: Final = "no-accelerator"
+"""Why a phone gets nothing but its CPU and its GPU. NNAPI's reference implementation is a CPU and no accelerator."""
 
 
 def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
@@ -66,6 +68,7 @@ def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, An
         "latency_target_ms": decided.model.latency_target_ms,
         "because": [
             *(_because(plan) for plan in decided.plans),
+            *(() if fingerprint.accelerated else ({"reason": NO_ACCELERATOR},)),
             *({"deny": deny} for deny in decided.denied_by),
             *({"deny": tried.id, "unknown": list(tried.unknown)} for tried in decided.denies if tried.unknown),
             *({"rule": tried.id, "unknown": list(tried.unknown)} for tried in decided.rules if tried.unknown),

@@ -26,7 +26,7 @@ from policies.rules.rule import StatedRule
 from policies.rules.tried import Fate, TriedDeny, TriedRule
 from policies.vocabulary import Workload
 
-_TAKEN_AWAY: Final = frozenset({"denied", "accuracy-budget", "excluded"})
+_TAKEN_AWAY: Final = frozenset({"denied", "integers-only", "accuracy-budget", "excluded"})
 _Z_95: Final = 1.959964
 
 

@@ -21,6 +21,7 @@ def device_json(facts: Fingerprint) -> dict[str, Any]:
         "soc": facts.soc,
         "population": facts.population,
         "learnable": facts.learnable,
+        "accelerated": facts.accelerated,
         "anomalies": [anomaly.model_dump() for anomaly in facts.anomalies],
     }
 

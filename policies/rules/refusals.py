@@ -1,4 +1,4 @@
-"""Arms that a device must not run: denied by the operator, or beyond the model's accuracy budget."""
+"""Arms that a device must not run: denied by the operator, beyond the model's accuracy budget, or of another arithmetic."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from policies.fingerprint import Fingerprint
 from policies.rules.inquiry import Inquiry
 from policies.rules.standing import ReadyDeny, Standing
 from policies.rules.tried import Fate, TriedDeny
+from policies.vocabulary import FLOATS, VENDOR_DELEGATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +37,22 @@ def refusals(
     arms: Iterable[Arm], facts: Fingerprint, standing: Standing, model: ModelSpec, inquiry: Inquiry
 ) -> Refusals:
     """What is taken away. Of several denies that hit an arm the narrowest is named."""
-    court = _Court(standing.denies_of(facts, model.name), model, inquiry)
+    integers_only = facts.hints.get("npu_fp16") == 0.0
+    court = _Court(standing.denies_of(facts, model.name), model, inquiry, integers_only=integers_only)
     refused = {arm.id: verdict for arm in arms if (verdict := court.judge(arm)) is not None}
     return Refusals(refused, court.undecided, tuple(court.tried()), tuple(dict.fromkeys(court.taken.values())))
 
 
 class _Court:
-    """Judges arm after arm, and remembers which deny took which."""
+    """Judges arm after arm, and remembers which deny took which. `integers_only`: so the chip's NPU computes."""
 
-    def __init__(self, denies: Sequence[ReadyDeny], model: ModelSpec, inquiry: Inquiry) -> None:
+    def __init__(self, denies: Sequence[ReadyDeny], model: ModelSpec, inquiry: Inquiry, *, integers_only: bool) -> None:
         self.taken: dict[str, str] = {}
         self.undecided: list[Verdict] = []
         self._denies = denies
         self._model = model
         self._inquiry = inquiry
+        self._integers_only = integers_only
         self._unknown: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def judge(self, arm: Arm) -> Verdict | None:
@@ -57,6 +60,10 @@ class _Court:
         if deny is not None:
             self.taken[arm.id] = deny.id
             return Verdict(arm.id, "denied", f"{deny.id}: {deny.reason}")
+        if self._integers_only and arm.delegate in VENDOR_DELEGATES and arm.variant.precision in FLOATS:
+            return Verdict(
+                arm.id, "integers-only", "the chip's NPU computes in integers only: a float file fails there"
+            )
         if self._model.within_budget(arm.variant):
             return None
         allowed = self._model.max_accuracy_drop

@@ -9,6 +9,7 @@ from sqlmodel import Session
 
 from policies.arm import ModelSpec
 from policies.errors import InvalidField
+from policies.targets import check_targets
 from policies.validation import validated
 from service.store import artifacts
 from service.store.tables import ArtifactRow
@@ -17,15 +18,22 @@ from service.store.tables import ArtifactRow
 def model_spec(session: Session, raw: Any) -> ModelSpec:
     """The model that the JSON states, with what its files tell filled in.
 
-    Raises InvalidField where a statement and the file differ, naming both, and for everything that `ModelSpec` refuses.
+    Raises InvalidField where a statement and the file differ, naming both, for everything that `ModelSpec` refuses, and for
+    a file that its own target cannot run.
     """
+    spec = validated(ModelSpec, _filled_in(session, raw))
+    check_targets(spec)
+    return spec
+
+
+def _filled_in(session: Session, raw: Any) -> Any:
     named = {variant["sha256"] for _, variant in _variants(raw)}
     kept = artifacts.these(session, named)
     completed = {place: _completed(place, variant, kept) for place, variant in _variants(raw)}
     if not completed:
-        return validated(ModelSpec, raw)
+        return raw
     variants = [completed.get(place, variant) for place, variant in enumerate(raw["variants"])]
-    return validated(ModelSpec, raw | {"variants": variants})
+    return raw | {"variants": variants}
 
 
 def told_by(row: ArtifactRow) -> dict[str, Any]:

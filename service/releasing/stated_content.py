@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlmodel import Session
 
 from policies.document import PolicyDocument
+from policies.document_text import POLICY
 from policies.errors import InvalidField
 from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
@@ -36,7 +37,7 @@ def policy_content(document: PolicyDocument) -> dict[str, Any]:
 
 
 def _policy(_session: Session, raw: Any) -> tuple[str, dict[str, Any]]:
-    document = validated(PolicyDocument, raw)
+    document = POLICY.parse(raw)
     return document.app, policy_content(document)
 
 

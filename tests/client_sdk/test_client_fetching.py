@@ -150,7 +150,6 @@ def test_before_the_first_answer_the_bundled_default_serves() -> None:
         (always(lambda: httpx.Response(302, headers={"Location": "http://portal.test"})), "http-302"),
         (always(lambda: httpx.Response(500, text="<html>")), "http-500"),
         (always(lambda: httpx.Response(503)), "http-503"),
-        (always(lambda: httpx.Response(204)), "http-204"),
         (always(lambda: httpx.Response(200)), "unreadable-document"),
         (always(lambda: httpx.Response(200, text="<html>Sign in</html>")), "unreadable-document"),
         (always(lambda: httpx.Response(200, content=b"x" * (MOST_ANSWER_BYTES + 1))), "answer-too-big"),

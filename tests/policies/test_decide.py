@@ -117,7 +117,7 @@ def test_a_float_file_is_kept_from_an_npu_known_to_compute_in_integers_only(soc:
     phone = make_fingerprint(device={"soc_model": soc}, nnapi=None, runtimes={"qnn": "loaded"})
     files = [make_variant("fp32", "dlc"), make_variant("int8", "dlc"), make_variant("fp32", "tflite")]
     decision = decided(phone, variants=files)
-    assert codes(decision)["fp32.dlc.qnn"] == ("leads" if used else "not-used")
+    assert codes(decision)["fp32.dlc.qnn"] == ("leads" if used else "integers-only")
     assert codes(decision)["int8.dlc.qnn"] == "leads"
     assert lead(decided(phone, variants=[files[0], files[2]])) == ("fp32.dlc.qnn" if used else "fp32.tflite.cpu")
 
@@ -225,6 +225,22 @@ def test_a_variant_over_its_accuracy_budget_is_not_offered() -> None:
     decision = decided(variants=variants, max_accuracy_drop=0.02)
     assert codes(decision)[CPU] == "accuracy-budget"
     assert set(decision.arms) == {"fp32.tflite.cpu", GPU, "fp32.tflite.nnapi.google-edgetpu"}
+
+
+INTEGERS_ONLY = make_fingerprint(device={"soc_model": "QCS6490"}, runtimes={"qnn": "loaded 2.48.0"}, nnapi=nnapi())
+
+
+@pytest.mark.parametrize(
+    "rules", [[], [{"id": "float-first", "when": "true", "use": {"ladder": ["fp16.*.qnn", "fp32.*.qnn"]}}]]
+)
+@pytest.mark.parametrize("learned", ["fp16.tflite.qnn", "int8.tflite.qnn"])
+def test_an_npu_that_computes_in_integers_is_never_given_a_float_file(rules: Any, learned: str) -> None:
+    variants = [make_variant("fp16"), make_variant("fp32"), make_variant("int8")]
+    decision = decided(INTEGERS_ONLY, ranking=ranked(learned), policy={"rules": rules}, variants=variants)
+    assert {codes(decision)["fp16.tflite.qnn"], codes(decision)["fp32.tflite.qnn"]} == {"integers-only"}
+    served = {arm for plan in decision.plans for split in plan.splits for arm in split.ladder}
+    assert not served & {"fp16.tflite.qnn", "fp32.tflite.qnn"}
+    assert "int8.tflite.qnn" in decision.arms
 
 
 def test_a_binary_for_another_chip_is_not_offered() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from builders import BUILD, EDGETPU, deny, make_document, make_fingerprint, make_model, make_variant, nnapi
+from builders import BUILD, EDGETPU, REFERENCE, deny, make_document, make_fingerprint, make_model, make_variant, nnapi
 
 from policies.arm import GoldenReference
 from policies.assign import HASH
@@ -15,11 +15,28 @@ from policies.decide import decide
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
-from policies.wire import document_bytes, golden_json
+from policies.wire import document_bytes, golden_json, model_json
 
 ISSUED_AT = datetime(2026, 5, 1, 12, 0, 0, 750_000, tzinfo=UTC)
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp32.tflite.gpu", "int8.tflite.cpu"
 QNN = "int8.dlc.qnn"
+
+
+@pytest.mark.parametrize(
+    ("phone", "told"),
+    [
+        ({"nnapi": nnapi(REFERENCE), "runtimes": {"qnn": "absent"}}, True),
+        ({"nnapi": nnapi(REFERENCE | {"type": "accelerator"})}, True),
+        ({"nnapi": None, "runtimes": {"qnn": None}}, True),
+        ({"nnapi": nnapi({"name": "nnapi-sample_all"}, REFERENCE)}, True),
+        ({"nnapi": nnapi(REFERENCE), "runtimes": {"qnn": "loaded 2.50"}}, False),
+        ({"nnapi": nnapi(EDGETPU, REFERENCE)}, False),
+    ],
+)
+def test_a_phone_without_an_accelerator_is_told_why_it_gets_none(phone: dict[str, Any], told: bool) -> None:
+    decision = decide(make_fingerprint(**phone), make_document(), [make_model()], Knowledge())
+    because = model_json(decision.models[0], decision.fingerprint)["because"]
+    assert ({"reason": "no-accelerator"} in because) == told
 
 
 def test_a_golden_reference_that_is_kept_says_where() -> None:

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from builders import deny, make_model_json
+from builders import deny, make_model_json, make_variant
 from flask.testing import FlaskClient
 from operating import Operator
 from sqlalchemy import Engine, text
@@ -170,6 +170,18 @@ def test_a_rejected_edit_leaves_what_was_there_before(anna: Person, ben: Person)
     [
         ({"kind": "wish", "content": {}, "note": "x"}, "kind"),
         ({"kind": "policy", "content": {"app": "camera", "typo": 1}, "note": "x"}, "typo"),
+        (
+            {"kind": "policy", "content": policy(denies=[deny("q", "*.nnapy.*")]), "note": "x"},
+            "denies.0.arms.0",
+        ),
+        (
+            {
+                "kind": "model",
+                "content": make_model_json(variants=[make_variant("fp16", "qnn-context", targets=["qcs6490"])]),
+                "note": "x",
+            },
+            "variants.0.targets",
+        ),
         ({"kind": "policy", "content": policy(), "note": ""}, "note"),
         ({"kind": "policy", "content": policy(), "note": "x", "base": "1"}, "base"),
         ({"kind": "policy", "content": policy(), "note": "x", "when": 1}, "when"),

@@ -15,6 +15,7 @@ from nnfleet_client.store import DecisionStore, Reason
 from nnfleet_client.transport import Answer, NoAnswer, Transport
 
 UNKNOWN_REPORT: Final = "unknown-report"
+NOTHING_NEWER: Final = frozenset({204, 304})
 # Phones that fetched together (a release, an app update) must not return together.
 FRESHNESS_JITTER: Final = 0.1
 
@@ -69,7 +70,7 @@ class DecisionFetcher:
         """Ask the server where it is time to.
 
         Does nothing while the document is fresh (unless forced) or while cooling down after a failure (always).
-        On 200 the store applies the document or refuses it; on 304 it is fresh again; on 404 `unknown-report` the
+        On 200 the store applies the document or refuses it; on 304 or 204 it is fresh again; on 404 `unknown-report` the
         report is uploaded and the question asked once more. Anything else — 401, 403, 5xx, no network, garbage —
         leaves the last good document in place and starts the cool-down. Never raises for any answer.
         """
@@ -114,7 +115,7 @@ class DecisionFetcher:
             refusal = self._seal.refusal(answer.body, answer.headers.get(SIGNATURE_HEADER), now_s)
             etag, fresh_s = answer.headers.get("etag"), fresh_for_s(answer.headers)
             return refusal or self._store.apply(answer.body, etag, fresh_s, now_s)
-        if answer.status == 304:
+        if answer.status in NOTHING_NEWER:
             return self._store.confirm(fresh_for_s(answer.headers), now_s)
         return answer.failure_code()
 

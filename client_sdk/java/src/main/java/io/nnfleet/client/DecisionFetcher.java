@@ -46,7 +46,7 @@ final class DecisionFetcher {
 
     /**
      * Asks the server where it is time to. Does nothing while the document is fresh (unless forced) or while cooling down
-     * after a failure (always). On 200 the store applies the document or refuses it; on 304 it is fresh again; on 404
+     * after a failure (always). On 200 the store applies the document or refuses it; on 304 or 204 it is fresh again; on 404
      * {@code unknown-report} the report is uploaded and the question asked once more. Anything else — 401, 403, 5xx, no
      * network, garbage — leaves the last good document in place and starts the cool-down. Never throws for any answer.
      */
@@ -92,7 +92,7 @@ final class DecisionFetcher {
 
     private String apply(Answer answer) {
         double nowS = clock.nowS();
-        if (answer.status == 304) {
+        if (answer.status == 304 || answer.status == 204) {
             return store.confirm(Headers.freshForS(answer), nowS);
         }
         if (answer.status != 200) {
