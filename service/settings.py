@@ -54,7 +54,10 @@ class Settings:
         default=None, metadata=_what("file of the keys that decisions are signed with; none signs nothing")
     )
     local_folder: Path | None = field(
-        default=None, metadata=_what("where this host keeps the live release and ready decisions")
+        default=None,
+        metadata=_what(
+            "where this host keeps the live release, ready decisions and what learning runs leave to the next"
+        ),
     )
     console_open: bool = field(
         default=False, metadata=_what("whether the console's reading pages are open to whoever reaches them")

@@ -91,6 +91,7 @@ def _migrated(data: Path | None) -> Iterator[tuple[Settings, Engine]]:
     folder = data or state_folder()
     with database(folder / "postgresql") as url:
         settings = process_settings(url, None)
+        settings = replace(settings, local_folder=settings.local_folder or folder / "local")
         if settings.artifacts is None and Path(artifacts_in(folder)).is_dir():
             settings = replace(settings, artifacts=artifacts_in(folder))
         engine = make_engine(settings)

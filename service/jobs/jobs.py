@@ -38,11 +38,14 @@ def _retention(engine: Engine, settings: Settings, now: datetime) -> Steps:
     return retain(engine, now, settings.retention_days)
 
 
-def _recommend(engine: Engine, _settings: Settings, now: datetime) -> Steps:
+def _recommend(engine: Engine, settings: Settings, now: datetime) -> Steps:
     from ml.explore import Budget
     from service.jobs.recommend import learn
+    from service.jobs.remembering import recalled, remember
 
-    run = learn(engine, now, now - CRASH_GRACE, Budget())
+    memory = recalled(settings.local_folder)
+    run = learn(engine, now, now - CRASH_GRACE, Budget(), memory=memory)
+    remember(settings.local_folder, memory)
     yield 1.0, f"recommendation {run.recommendation}: {run.rankings:,} rankings, {len(run.findings)} findings"
     return run.figures | {"recommendation": run.recommendation}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,16 +17,21 @@ from operating import Operator
 from sqlalchemy import Engine
 from sqlmodel import Session, select
 
+from ml.array_file import packed
 from ml.explore import Budget
+from ml.memory import KIND, Memory
 from ml.rollup import Rollup
 from policies.report import report_id
 from policies.revision import Kind
 from service import clock
+from service.jobs.jobs import BY_NAME
 from service.jobs.recommend import learn, look
+from service.jobs.remembering import FILE, recalled, remember
 from service.jobs.rollup import roll_up, rollups
 from service.jobs.run import figures_of
 from service.releasing.releases import load
 from service.releasing.revisions import recommend
+from service.settings import Settings
 from service.store import revisions, uses
 from service.store.findings import finding_id
 from service.store.tables import FindingRow
@@ -239,3 +246,35 @@ def test_a_few_fake_phones_move_no_cohort(client: FlaskClient, engine: Engine) -
     assert after.windows == before.windows + 30 + 60
     # Ninety of the 210 windows are false now, three times too quick: the median stays among the honest ones.
     assert 40_000 * 0.99 < math.exp(after.log_p50_us) <= math.exp(before.log_p50_us)
+
+
+def test_a_learning_job_starts_from_what_the_one_before_left(
+    client: FlaskClient,
+    engine: Engine,
+    operator: Operator,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ml.memory.ADAPT_FROM", 1)  # two cells are a population here
+    operator.publish()
+    send(client, [make_observation(arm=arm) for arm in (NPU, CPU)])
+    keeping = replace(settings, local_folder=tmp_path / "local")
+    first, second = (figures_of(BY_NAME["recommend"].steps(engine, keeping, clock.now())) for _ in range(2))
+    assert (first["variances"]["kept"], second["variances"]["kept"]) == (0, 1)
+    assert [file.name for file in (tmp_path / "local").iterdir()] == [FILE]
+
+
+def test_what_another_version_left_is_refused_and_learned_anew(tmp_path: Path) -> None:
+    remember(tmp_path, Memory())
+    kept = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(packed(replace(KIND, version=KIND.version + 1), {}, {}))
+    assert recalled(tmp_path) == Memory()
+    (tmp_path / FILE).write_bytes(kept[:-20])
+    assert recalled(tmp_path) == recalled(tmp_path / "never") == recalled(None) == Memory()
+
+
+def test_a_run_whose_variances_cannot_be_kept_stands(tmp_path: Path) -> None:
+    (tmp_path / "local").write_text("no folder")
+    remember(tmp_path / "local", Memory())
+    assert (tmp_path / "local").read_text() == "no folder"
