@@ -25,6 +25,7 @@ from ml.findings.finding import Finding
 from ml.findings.operation import Graphs, with_operations
 from ml.findings.probed import with_probes
 from ml.findings.quarantine import with_quarantines
+from ml.findings.seen import Seen
 from ml.findings.severity import with_severity
 from ml.rollup import Rollup
 
@@ -34,9 +35,8 @@ FALSE_DISCOVERY_RATE = 0.05
 
 DETECTORS = (
     phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, accuracy.detect,
-    integers.detect, partitions.detect, startup.detect,
+    integers.detect, partitions.detect, startup.detect, updates.detect, newer.detect, vanished.detect,
 )  # fmt: skip
-OF_DEVICES = (updates.detect, newer.detect, vanished.detect)
 
 
 def find(
@@ -47,13 +47,11 @@ def find(
     `graphs`: operations of the models' files, to blame one of them. Benjamini & Hochberg (1995) over every hypothesis
     that any detector tested.
     """
-    rows = [rollup for rollup in rollups if rollup.cell.group in devices]
-    soc_of = {name: device.soc for name, device in devices.items()}
-    tested = [finding for detect in DETECTORS for finding in detect(rows, soc_of)]
-    tested += [finding for detect in OF_DEVICES for finding in detect(rows, devices)]
-    found = with_quarantines(_discoveries(tested), rows, soc_of)
-    found = with_probes(with_operations(found, rows, soc_of, graphs), devices)
-    found = with_severity(found, rows, soc_of)
+    seen = Seen(rollups, devices)
+    tested = [finding for detect in DETECTORS for finding in detect(seen)]
+    found = with_quarantines(_discoveries(tested), seen.rows, seen.soc_of)
+    found = with_probes(with_operations(found, seen.of_socs, graphs), devices)
+    found = with_severity(found, seen.rows, seen.soc_of)
     return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))
 
 

@@ -7,26 +7,26 @@ three other SoCs or more, so that a precision that is coarse everywhere is nobod
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import exp, log
 from statistics import median
 
-from ml.findings.finding import Cohort, Finding, by_cohort, mean_p_value
-from ml.findings.pairs import MIN_PAIRS, by_soc
-from ml.rollup import Cell, Rollup
+from ml.findings.finding import Cohort, Finding, mean_p_value
+from ml.findings.pairs import MIN_PAIRS
+from ml.findings.seen import Seen
+from ml.rollup import Cell
 
 NULL_LOG_RATIO = log(3.0)
 MIN_PEERS = 3
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver and precision with two cells or more that have peers."""
-    rows = list(rollups)
-    errors = {c: s.golden_log_error for c, s in by_soc(rows, soc_of).items() if s.golden_log_error is not None}
+    errors = {c: s.golden_log_error for c, s in seen.cells.items() if s.golden_log_error is not None}
     peers: defaultdict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for cell, error in errors.items():
         peers[cell.app, cell.model, cell.arm][cell.group] = error
-    for cohort, members in by_cohort(rows, soc_of, precision=True).items():
+    for cohort, members in seen.drivers_by_precision.items():
         cells = sorted({row.cell for row in members} & errors.keys())
         excess = {c: errors[c] - usual for c in cells if (usual := _usual(peers[c.app, c.model, c.arm], c)) is not None}
         if len(excess) >= MIN_PAIRS:

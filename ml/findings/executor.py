@@ -6,21 +6,17 @@ is not the executor it is asked to be. Cells are counted, not windows: a graph i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from ml.findings.finding import Finding, share_p_value
-from ml.findings.pairs import by_soc, delegating
-from ml.rollup import Rollup
+from ml.findings.seen import Seen
 
 NULL_SHARE = 0.25
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver that was given anything."""
-    rows = list(rollups)
-    cells = by_soc(rows, soc_of)
-    for cohort, members in delegating(rows, soc_of):
-        given = [cells[cell] for cell in members]
+    for cohort, given in seen.delegating.items():
         here = [summary for summary in given if 2 * summary.on_cpu > summary.measured]
         if given:
             evidence = tuple(

@@ -84,16 +84,21 @@ def cohort_of(cell: Cell, *, precision: bool = True) -> Cohort:
 
 
 def by_cohort(rollups: Iterable[Rollup], soc_of: Mapping[str, str], *, precision: bool) -> dict[Cohort, list[Rollup]]:
-    """Rollups of arms that delegate, by cohort, with the SoC for their group; the CPU is nobody's suspect here.
+    """Rollups of arms that delegate, by cohort, with the SoC for their group.
 
     A fleet has many device classes and few phones of most: what a cell shows is seen once classes are pooled by SoC.
     """
+    return cohorts_of(regrouped(rollups, soc_of), precision=precision)
+
+
+def cohorts_of(of_socs: Iterable[Rollup], *, precision: bool) -> dict[Cohort, list[Rollup]]:
+    """Rollups whose group is their SoC, by cohort; the CPU is nobody's suspect here."""
     cohorts: defaultdict[Cohort, list[Rollup]] = defaultdict(list)
-    for rollup in regrouped(rollups, soc_of):
+    for rollup in of_socs:
         cohort = cohort_of(rollup.cell, precision=precision)
         if cohort.target != "cpu":
             cohorts[cohort].append(rollup)
-    return cohorts
+    return dict(cohorts)
 
 
 def share_p_value(failures: int, trials: int, null_share: float) -> float:

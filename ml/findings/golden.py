@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from ml.findings.finding import Finding, by_cohort, share_p_value
-from ml.rollup import Rollup
+from ml.findings.finding import Finding, share_p_value
+from ml.findings.seen import Seen
 
 NULL_SHARE = 0.01
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a cohort that was checked at all."""
-    for cohort, rows in by_cohort(rollups, soc_of, precision=True).items():
+    for cohort, rows in seen.drivers_by_precision.items():
         checked = sum(row.golden_checked for row in rows)
         failed = sum(row.golden_failed for row in rows)
         if checked:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import log
 
 from ml.findings.finding import Finding, precision_of
-from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, delegating, slower
-from ml.rollup import Cell, CellSummary, Rollup
+from ml.findings.pairs import MIN_PAIRS, Pair, slower
+from ml.findings.seen import Seen
+from ml.rollup import Cell, CellSummary
 
 NULL_LOG_RATIO = log(1.1)
 FLOATS = ("fp16", "fp32")
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver on which two models or more were measured in INT8 and in float."""
-    rows = list(rollups)
-    cells = by_soc(rows, soc_of)
-    for cohort, members in delegating(rows, soc_of):
-        integers = [cells[cell] for cell in members if precision_of(cell.arm) == "int8"]
+    for cohort, members in seen.delegating.items():
+        integers = [own for own in members if precision_of(own.cell.arm) == "int8"]
         pairs = [
-            Pair(own, other, own.log_p50_us - other.log_p50_us) for own in integers for other in _float(own, cells)
+            Pair(own, other, own.log_p50_us - other.log_p50_us) for own in integers for other in _float(own, seen.cells)
         ]
         if len(pairs) >= MIN_PAIRS:
             yield slower("int8-slower", cohort, pairs, NULL_LOG_RATIO, "takes {} × as long in INT8 as in float")

@@ -8,15 +8,16 @@ as well, and nobody can mend that. A driver that falls behind the rest of its ow
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from statistics import median
 
 from ml.findings.device import Device
 from ml.findings.finding import Cohort, Finding, target_of
-from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, slower
-from ml.rollup import Cell, CellSummary, Rollup
+from ml.findings.pairs import MIN_PAIRS, Pair, slower
+from ml.findings.seen import Seen
+from ml.rollup import Cell, CellSummary
 
 NULL_LOG_RATIO = log(1.25)
 
@@ -24,20 +25,20 @@ ByTarget = Mapping[str, Sequence[Pair]]
 """What executes → cells of two SoCs that both measured, one a model."""
 
 
-def detect(rollups: Iterable[Rollup], devices: Mapping[str, Device]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver that measured two models or more as a forerunner did, as did something else on its chip."""
-    socs = {device.soc: device for device in devices.values()}
+    socs = {device.soc: device for device in seen.devices.values()}
     by_own: defaultdict[str, dict[Cell, CellSummary]] = defaultdict(dict)
-    for cell, summary in by_soc(rollups, {name: device.soc for name, device in devices.items()}).items():
+    for cell, summary in seen.cells.items():
         by_own[cell.group][cell] = summary
     for soc, cells in by_own.items():
-        seen: set[str] = set()
+        told: set[str] = set()
         for older in _forerunners(socs[soc], socs):
             compared = _compared(cells, by_own.get(older, {}), older)
-            for target in sorted(compared.keys() - seen - {"cpu"}):
+            for target in sorted(compared.keys() - told - {"cpu"}):
                 rest = [_usual(pairs) for name, pairs in compared.items() if name != target]
                 if rest:
-                    seen.add(target)
+                    told.add(target)
                     yield _finding(Cohort(soc, target, ""), compared[target], max(median(rest), 0.0), older)
 
 

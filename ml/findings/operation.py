@@ -17,7 +17,7 @@ from scipy.stats import hypergeom
 from ml.findings.accuracy import NULL_LOG_RATIO
 from ml.findings.finding import Finding, cohort_of
 from ml.findings.quarantine import FAILS, failing_cells
-from ml.rollup import Cell, Rollup, regrouped
+from ml.rollup import Cell, Rollup
 from policies.arm import ModelSpec
 
 Graphs = Mapping[tuple[str, str, str], frozenset[str]]
@@ -37,15 +37,12 @@ def operations_of(models: Iterable[ModelSpec]) -> dict[tuple[str, str, str], fro
     }
 
 
-def with_operations(
-    findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of: Mapping[str, str], graphs: Graphs
-) -> list[Finding]:
+def with_operations(findings: Sequence[Finding], of_socs: Sequence[Rollup], graphs: Graphs) -> list[Finding]:
     """The findings; those of failures and of errors with the operation behind them, where there is one.
 
-    SoCs on which the same driver has the same finding are pooled: each of them runs few models.
+    SoCs on which the same driver has the same finding are pooled: each of them runs few models. `of_socs`: rollups whose group is their SoC.
     """
-    rows = regrouped(rollups, soc_of)
-    failing = {name: failing_cells(rows, FAILS[name]) for name in {f.name for f in findings} & FAILS.keys()}
+    failing = {name: failing_cells(of_socs, FAILS[name]) for name in {f.name for f in findings} & FAILS.keys()}
     failing[OUTLIER] = {
         Cell(f.soc, row["app"], row["model"], row["arm"]): row["factor"] > exp(NULL_LOG_RATIO)
         for f in findings

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
-from ml.findings.finding import Cohort, Finding, by_cohort, mean_p_value, target_of
+from ml.findings.finding import Cohort, Finding, mean_p_value, target_of
 from ml.rollup import Cell, CellSummary, Rollup, regrouped, summaries
 
 MIN_PAIRS = 2
+
+FileKey = tuple[str, str, str, str, str]
+"""SoC, app, model, precision and format: a file on a SoC."""
 
 
 @dataclass(frozen=True)
@@ -23,22 +26,20 @@ class Pair:
 
 def by_soc(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> dict[Cell, CellSummary]:
     """Measured cells, device classes of one SoC pooled."""
-    pooled = summaries(regrouped(rollups, soc_of))
-    return {cell: summary for cell, summary in pooled.items() if summary.measured}
+    return measured(regrouped(rollups, soc_of))
 
 
-def delegating(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[tuple[Cohort, list[Cell]]]:
-    """Cohorts of SoC and driver, over all precisions, with their measured cells."""
-    for cohort, rows in by_cohort(rollups, soc_of, precision=False).items():
-        yield cohort, sorted({row.cell for row in rows if row.measured})
+def measured(of_socs: Iterable[Rollup]) -> dict[Cell, CellSummary]:
+    """The same, of rollups whose group is their SoC."""
+    return {cell: summary for cell, summary in summaries(of_socs).items() if summary.measured}
 
 
-def cpu_cells(cells: Mapping[Cell, CellSummary]) -> dict[tuple[str, str, str, str, str], CellSummary]:
-    """CPU arms by SoC, app, model, precision and format."""
+def cpu_cells(cells: Mapping[Cell, CellSummary]) -> dict[FileKey, CellSummary]:
+    """CPU arms by file."""
     return {file_key(cell): summary for cell, summary in cells.items() if target_of(cell.arm) == "cpu"}
 
 
-def file_key(cell: Cell) -> tuple[str, str, str, str, str]:
+def file_key(cell: Cell) -> FileKey:
     """What cells share that run the same file on the same SoC."""
     precision, fmt, *_ = [*cell.arm.split(".", 2), "", ""]
     return cell.group, cell.app, cell.model, precision, fmt

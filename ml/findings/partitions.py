@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from math import log
 
 from ml.findings.finding import Finding
-from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, cpu_cells, delegating, file_key, slower
-from ml.rollup import CellSummary, Rollup
+from ml.findings.pairs import MIN_PAIRS, Pair, file_key, slower
+from ml.findings.seen import Seen
+from ml.rollup import CellSummary
 
 NULL_LOG_RATIO = log(1.05)
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver with two cells or more that run in pieces and whose CPU arm was measured too."""
-    rows = list(rollups)
-    cells = by_soc(rows, soc_of)
-    cpu = cpu_cells(cells)
-    for cohort, members in delegating(rows, soc_of):
-        cut = [cells[cell] for cell in members if file_key(cell) in cpu and _in_pieces(cells[cell])]
-        pairs = [
-            Pair(own, other, own.log_p50_us - other.log_p50_us) for own in cut for other in [cpu[file_key(own.cell)]]
-        ]
+    for cohort, members in seen.delegating.items():
+        cut = [(own, seen.cpu[key]) for own in members if (key := file_key(own.cell)) in seen.cpu and _in_pieces(own)]
+        pairs = [Pair(own, other, own.log_p50_us - other.log_p50_us) for own, other in cut]
         if len(pairs) >= MIN_PAIRS:
             yield slower(
                 "partition-cost", cohort, pairs, NULL_LOG_RATIO, "runs graphs in pieces at {} × the CPU's time"

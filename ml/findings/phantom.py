@@ -6,11 +6,13 @@ one-sided tests, Schuirmann 1987). A GPU is left out: the median phone's GPU is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from math import exp, log
 
-from ml.findings.finding import Finding, by_cohort, mean_p_value, target_of
-from ml.rollup import CellSummary, Rollup, regrouped, summaries
+from ml.findings.finding import Finding, mean_p_value
+from ml.findings.pairs import file_key
+from ml.findings.seen import Seen
+from ml.rollup import CellSummary
 from policies.catalog import accelerators
 
 NULL_LOG_RATIO = log(1.35)
@@ -19,24 +21,13 @@ WHOLE_GRAPH = 0.9
 """Share of nodes from which the delegate is said to have taken the graph: below, slowness has another name."""
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a cohort with at least two cells whose CPU arm was measured too."""
-    rows = list(rollups)
-    pooled = summaries(regrouped(rows, soc_of))
-    cpu = {
-        (c.group, c.app, c.model, _file(c.arm)): s
-        for c, s in pooled.items()
-        if target_of(c.arm) == "cpu" and s.measured
-    }
-    for cohort, members in by_cohort(rows, soc_of, precision=False).items():
+    for cohort, members in seen.drivers.items():
         if _is_gpu(cohort.target):
             continue
         whole = {row.cell for row in members if (row.delegated_share or 0.0) >= WHOLE_GRAPH and row.measured}
-        pairs = [
-            (pooled[cell], cpu[key])
-            for cell in sorted(whole)
-            if (key := (cell.group, cell.app, cell.model, _file(cell.arm))) in cpu
-        ]
+        pairs = [(seen.cells[cell], seen.cpu[key]) for cell in sorted(whole) if (key := file_key(cell)) in seen.cpu]
         if len(pairs) >= MIN_PAIRS:
             yield _finding(cohort, pairs)
 
@@ -60,8 +51,3 @@ def _finding(cohort: tuple[str, str, str], pairs: list[tuple[CellSummary, CellSu
     detail = f"{cohort[1]} takes the graph and needs {factor:.2f} × the CPU's time, over {len(pairs)} cells"
     p_value = max(mean_p_value(ratios, -NULL_LOG_RATIO), mean_p_value([-ratio for ratio in ratios], -NULL_LOG_RATIO))
     return Finding("phantom-acceleration", *cohort, p_value, sum(own.measured for own, _ in pairs), detail, evidence)
-
-
-def _file(arm: str) -> tuple[str, str]:
-    precision, fmt, *_ = [*arm.split(".", 2), ""]
-    return precision, fmt

@@ -7,21 +7,20 @@ CPU's are looked at: slow ones have another name.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import exp, log
 
 from ml.findings.finding import Finding
-from ml.findings.pairs import MIN_PAIRS, Pair, by_soc, cpu_cells, delegating, file_key, slower
-from ml.rollup import Cell, CellSummary, Rollup
+from ml.findings.pairs import MIN_PAIRS, Pair, file_key, slower
+from ml.findings.seen import Seen
+from ml.rollup import Cell, CellSummary
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver with two faster cells or more of which starts were timed, here and on the CPU."""
-    rows = list(rollups)
-    cells = by_soc(rows, soc_of)
-    cpu, runs = cpu_cells(cells), _runs(cells)
-    for cohort, members in delegating(rows, soc_of):
-        known = [(cells[cell], cpu[file_key(cell)]) for cell in members if file_key(cell) in cpu]
+    runs = _runs(seen.cells)
+    for cohort, members in seen.delegating.items():
+        known = [(own, seen.cpu[key]) for own in members if (key := file_key(own.cell)) in seen.cpu]
         pairs = [
             Pair(own, other, log(_session_us(own, runs) / _session_us(other, runs)))
             for own, other in known

@@ -6,11 +6,12 @@ A step, not a slope: windows on either side of `THERMAL_STATUS_MODERATE` are com
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import exp, log
 
-from ml.findings.finding import Finding, by_cohort, mean_p_value
+from ml.findings.finding import Finding, mean_p_value
+from ml.findings.seen import Seen
 from ml.rollup import Cell, Rollup
 
 NULL_LOG_RATIO = log(1.2)
@@ -18,9 +19,9 @@ MIN_WINDOWS = 2
 """Hot windows that have a cool one of the same cell beside them: one alone may have been disturbed."""
 
 
-def detect(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a cohort of which two windows were measured hot and, in the same cells, as many cool."""
-    for cohort, rows in by_cohort(rollups, soc_of, precision=False).items():
+    for cohort, rows in seen.drivers.items():
         pairs = hot_and_cool(rows)
         if sum(pair.matched for pair in pairs.values()) < MIN_WINDOWS:
             continue

@@ -10,11 +10,11 @@ before: what should be there is a hint about the silicon, so the finding says wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ml.findings.device import Device
 from ml.findings.finding import Finding, share_p_value
-from ml.rollup import Rollup
+from ml.findings.seen import Seen
 
 NULL_SHARE = 0.02
 NNAPI = "nnapi"
@@ -23,11 +23,11 @@ Classes = dict[str, Device]
 """By device class."""
 
 
-def detect(_rollups: Iterable[Rollup], devices: Mapping[str, Device]) -> Iterator[Finding]:
+def detect(seen: Seen) -> Iterator[Finding]:
     """One hypothesis a driver of a SoC that some phones lack; one a SoC where any driver is switched off."""
     by_phone: defaultdict[tuple[str, str], Classes] = defaultdict(dict)
     by_soc: defaultdict[str, Classes] = defaultdict(dict)
-    for name, device in devices.items():
+    for name, device in seen.devices.items():
         by_phone[device.soc, device.phone][name] = device
         by_soc[device.soc][name] = device
     yield from _vanished(by_phone)
