@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import narwhals as nw
 
+from policies.screen import CLOCK_FAULTS
+
 KEYS: Final = ("day", "device_class", "app", "model", "arm", "workload", "hot")
 HOT_STATUS: Final = 2
 """`THERMAL_STATUS_MODERATE`: from here on the phone throttles."""
@@ -20,7 +22,8 @@ Frame = nw.LazyFrame[Any]
 
 def windows(observations: Frame) -> Frame:
     """Windows that may teach, with their situation."""
-    return observations.filter(nw.col("set_aside").is_null(), nw.col("kind") == "window").with_columns(
+    believed = nw.col("set_aside").is_null() | nw.col("set_aside").is_in(CLOCK_FAULTS)
+    return observations.filter(believed, nw.col("kind") == "window").with_columns(
         workload=nw.col("workload").fill_null("burst"), hot=nw.col("thermal_after").fill_null(0) >= HOT_STATUS
     )
 

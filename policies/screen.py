@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from policies.observation import Latency, Observation
+from policies.observation import Init, Latency, Observation
 
 GAMMA: Final = 1.02
 MIN_PLAUSIBLE_US: Final = 5
 """No phone starts and ends an inference in under five microseconds: a clock in the wrong unit."""
 MAX_PLAUSIBLE_US: Final = 600_000_000
 """Ten minutes: a hang is reported as a timeout, not as a latency."""
+CLOCK_FAULTS: Final = ("negative-latency", "negative-duration")
+"""Reasons that are about the phone's clock alone: what the record says of errors and golden checks counts all the same."""
+MOST_AHEAD_S: Final = 300.0
+MOST_BEHIND_S: Final = 86_400.0
+"""A clock that is further off is noted. Reports wait for a network, so behind is borne longer than ahead."""
 
 
 def screen(observation: Observation, *, learnable: bool, newest_release: int) -> str | None:
@@ -32,6 +37,7 @@ def screen(observation: Observation, *, learnable: bool, newest_release: int) ->
 
 def _reasons(observation: Observation) -> Iterator[str]:
     runs = observation.runs
+    yield from _init_reasons(observation.init)
     if observation.kind == "window" and runs is None:
         yield "window-without-runs"
     if observation.golden is not None and observation.golden.passed > observation.golden.checks:
@@ -45,6 +51,12 @@ def _reasons(observation: Observation) -> Iterator[str]:
             yield "runs-without-latency"
         if runs.latency_us is not None:
             yield from _latency_reasons(runs.latency_us, runs.count)
+
+
+def _init_reasons(init: Init | None) -> Iterator[str]:
+    told = (init.load_us, init.compile_us, init.first_run_us) if init is not None else ()
+    if any(duration_us is not None and duration_us < 0 for duration_us in told):
+        yield "negative-duration"
 
 
 def _latency_reasons(latency: Latency, count: int) -> Iterator[str]:
@@ -88,6 +100,13 @@ def quantile_us(counts: dict[int, int], q: float) -> float:
         if rank <= 0:
             break
     return 2 * GAMMA**bucket / (GAMMA + 1)
+
+
+def clock_fault(skew_s: float | None) -> str | None:
+    """What is noted of a clock that is so much ahead; None where it is near enough, or told nothing."""
+    if skew_s is None or -MOST_BEHIND_S <= skew_s <= MOST_AHEAD_S:
+        return None
+    return "clock-ahead" if skew_s > 0 else "clock-behind"
 
 
 def clock_skew_s(observation: Observation, received_at: datetime) -> float | None:

@@ -16,7 +16,7 @@ from policies.cohort_screen import cohort_reason
 from policies.errors import BodyTooLarge
 from policies.observation import Observation, decode_observation
 from policies.rollouts.staging import parted
-from policies.screen import screen
+from policies.screen import clock_fault, screen
 from service.intake.admission import Quota, Slots
 from service.intake.batch import MAX_RECORDS, UNREADABLE, several, split
 from service.intake.cohorts import Cell, Cohorts
@@ -102,6 +102,7 @@ class Intake:
                 verdicts.repeated(decoded[key].index, same=stored[key] == row["payload_sha256"])
             else:
                 verdicts.stored(key, row["set_aside"])
+                verdicts.note(clock_fault(row["clock_skew_s"]))
         return {row["record_id"]: row["payload_sha256"] for row in rows} | stored
 
     def _with_classes(

@@ -9,7 +9,7 @@ import msgspec
 
 from policies.observation import Condition, Conditions, Executed, Golden, Init, Observation, Requested
 from policies.rollouts.staging import parted
-from policies.screen import clock_skew_s, quantile_us
+from policies.screen import CLOCK_FAULTS, clock_skew_s, quantile_us
 from service.store import binary
 from service.store.partitions import day_of
 
@@ -60,7 +60,7 @@ def flat_row(
     seen = record.observation
     requested = seen.requested or _NO_REQUESTED
     executed = seen.executed or _NO_EXECUTED
-    init = seen.init or _NO_INIT
+    init = (seen.init if reason not in CLOCK_FAULTS else None) or _NO_INIT
     golden = seen.golden
     arm, side = parted(seen.arm)
     after = (seen.conditions and seen.conditions.after) or _NO_CONDITION
@@ -89,7 +89,8 @@ def flat_row(
         "total_nodes": executed.total_nodes,
         "partitions": executed.partitions,
         "load_us": init.load_us,
-        "compile_us": init.compile_us,
+        # To compile takes no time only where a cache has what was compiled: else nobody timed it.
+        "compile_us": init.compile_us or (init.compile_us if init.cache_hit else None),
         "cache_hit": init.cache_hit,
         "first_run_us": init.first_run_us,
         "conditions": _json(seen.conditions),
@@ -104,16 +105,20 @@ def flat_row(
         "clock_skew_s": clock_skew_s(seen, received_at),
         "sdk": seen.sdk,
         "app_version": seen.app_version,
-        **_runs(seen, measured if reason is None else None),
+        **_runs(seen, reason, measured if reason is None else None),
     }
 
 
-def _runs(seen: Observation, measured: Timing | None) -> dict[str, Any]:
-    """Columns of the runs; no latencies of a record set aside, whose numbers may not even fit the columns."""
+def _runs(seen: Observation, reason: str | None, measured: Timing | None) -> dict[str, Any]:
+    """Columns of the runs; no latencies of a record set aside, whose numbers may not even fit the columns.
+
+    Where only the clock is not believed, the runs that it timed are none of those that count as measured.
+    """
     runs = seen.runs
+    untimed = runs is not None and runs.count > 0 and reason in CLOCK_FAULTS
     latency = runs.latency_us if runs and measured else None
     return {
-        "run_count": runs.count if runs else None,
+        "run_count": runs.count if runs and not untimed else None,
         "errors": _json(runs.errors) if runs else None,
         "timeouts": runs.timeouts if runs else None,
         "fallbacks": runs.fallbacks if runs else None,

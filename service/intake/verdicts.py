@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from service.store.tallies import NOTED
+
 
 @dataclass
 class Verdicts:
@@ -16,6 +18,12 @@ class Verdicts:
     duplicate: int = 0
     set_aside: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[dict[str, Any]] = field(default_factory=list)
+    noted: Counter[str] = field(default_factory=Counter)
+
+    def note(self, fault: str | None) -> None:
+        """Count what is odd about a record that was stored, and no reason to set it aside."""
+        if fault is not None:
+            self.noted[fault] += 1
 
     def stored(self, record_id: bytes, reason: str | None) -> None:
         """A new record: accepted, or set aside for a reason."""
@@ -40,6 +48,7 @@ class Verdicts:
         counts = Counter({("accepted", ""): self.accepted, ("duplicate", ""): self.duplicate})
         counts.update(("set-aside", row["reason"]) for row in self.set_aside)
         counts.update(("rejected", row["reason"]) for row in self.rejected)
+        counts.update({(NOTED, fault): records for fault, records in self.noted.items()})
         return dict(+counts)
 
     def to_json(self) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def telemetry_health(session: Session, now: datetime, days: int) -> dict[str, An
         "duplicate": totals.get(("duplicate", ""), 0),
         "set_aside": {reason: n for (verdict, reason), n in totals.items() if verdict == "set-aside"},
         "rejected": {reason: n for (verdict, reason), n in totals.items() if verdict == "rejected"},
+        tallies.NOTED: {reason: n for (verdict, reason), n in totals.items() if verdict == tallies.NOTED},
         "set_aside_by_sdk_24h": [dict(row) for row in by_sdk],
         "rolled_up": {
             "newest_day": rolled.day.isoformat() if rolled.day else None,

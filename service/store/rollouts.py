@@ -13,6 +13,7 @@ from policies.errors import RolloutActive, UnknownRollout
 from policies.rollouts.guardrails import Seen, Stratum
 from policies.rollouts.rollout import ACTIVE
 from policies.rollouts.sequential import Levels
+from policies.screen import CLOCK_FAULTS
 from service.store.revisions import MAX_NUMBER
 from service.store.tables import RolloutRow
 
@@ -27,8 +28,8 @@ _WINDOWS: Final = text(
                avg(ln(latency_p90_us)) FILTER (WHERE run_count > 0 AND latency_p90_us > 0) AS log_p90,
                avg(ln(memory_peak_kb)) FILTER (WHERE memory_peak_kb > 0) AS log_memory
         FROM observation
-        WHERE received_at >= :since AND release = ANY(:releases) AND set_aside IS NULL AND kind = 'window'
-          AND (side IS NULL OR side = 'candidate')
+        WHERE received_at >= :since AND release = ANY(:releases) AND kind = 'window'
+          AND (set_aside IS NULL OR set_aside = ANY(:clock_faults)) AND (side IS NULL OR side = 'candidate')
         GROUP BY 1, 2, 3, 4, 5, 6, report_id, received_at
     )
     SELECT device_class, app, model, workload, release, side, count(*) AS windows,
@@ -38,7 +39,7 @@ _WINDOWS: Final = text(
            coalesce(sum(log_memory ^ 2), 0) AS memory_squares
     FROM batch GROUP BY 1, 2, 3, 4, 5, 6
     """
-)
+).bindparams(clock_faults=list(CLOCK_FAULTS))
 _STARTS: Final = text(
     """
     SELECT a.device_class, a.app, a.model, coalesce(a.workload, 'burst') AS workload, a.release, a.side,

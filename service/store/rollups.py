@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
-from policies.screen import GAMMA
+from policies.screen import CLOCK_FAULTS, GAMMA
 
 HOT_STATUS: Final = 2
 """`THERMAL_STATUS_MODERATE`: from here on the phone throttles."""
@@ -45,7 +45,8 @@ _ROLL: Final = text(
                ln(nullif(golden_max_rel_error, 0)) AS log_error,
                CASE WHEN NOT coalesce(cache_hit, false) THEN compile_us END AS cold_us
         FROM observation
-        WHERE received_at >= :start AND received_at < :upto AND set_aside IS NULL AND kind = 'window'
+        WHERE received_at >= :start AND received_at < :upto AND kind = 'window'
+          AND (set_aside IS NULL OR set_aside = ANY(:clock_faults))
     ), counted AS (
         SELECT {_KEYS}, count(*) AS windows,
                count(*) FILTER (WHERE run_count > 0) AS measured,
@@ -97,7 +98,7 @@ _ROLL: Final = text(
            coalesce(compile_us_sum, 0)
     FROM counted FULL JOIN started USING ({_KEYS}) LEFT JOIN latency USING ({_KEYS}) LEFT JOIN median USING ({_KEYS})
     """  # noqa: S608 -- constants of this file
-).bindparams(half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS)
+).bindparams(half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS, clock_faults=list(CLOCK_FAULTS))
 _NOTE: Final = text(
     """
     INSERT INTO rolled_day (day, rolled_at, observations, settled)

@@ -11,6 +11,8 @@ from sqlmodel import Session
 
 from service.store import tables
 
+NOTED: Final = "noted"
+"""No verdict: what is odd about records that were stored all the same, counted beside their verdicts."""
 _TALLY: Final = tables.metadata.tables["telemetry_tally"]
 _ADD: Final = insert(_TALLY)
 # Rows are only ever added by batches, so that batches never wait for each other; folding takes away what it has added up.
@@ -25,8 +27,9 @@ _TOTALS: Final = text(
     "SELECT verdict, reason, sum(records)::bigint FROM telemetry_tally WHERE day >= :since GROUP BY 1, 2 ORDER BY 3 DESC"
 )
 _BY_DAY: Final = text(
-    "SELECT day, verdict, sum(records)::bigint FROM telemetry_tally WHERE day >= :since GROUP BY 1, 2 ORDER BY 1 DESC"
-)
+    "SELECT day, verdict, sum(records)::bigint FROM telemetry_tally WHERE day >= :since AND verdict <> :noted"
+    " GROUP BY 1, 2 ORDER BY 1 DESC"
+).bindparams(noted=NOTED)
 
 
 def add(session: Session, received_at: datetime, counted: Mapping[tuple[str, str], int]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.observation import Observation, decode_observation
-from policies.screen import GAMMA, bucket_of, clock_skew_s, quantile_us, screen
+from policies.screen import GAMMA, bucket_of, clock_fault, clock_skew_s, quantile_us, screen
 
 
 def decoded(record: dict[str, Any]) -> Observation:
@@ -76,6 +76,25 @@ def test_a_latency_that_cannot_be_is_set_aside(latency: dict[str, Any], expected
 )
 def test_a_record_that_contradicts_itself_is_set_aside(record: dict[str, Any], expected: str) -> None:
     assert reason(record) == expected
+
+
+@pytest.mark.parametrize("part", ["load_us", "compile_us", "first_run_us"])
+def test_a_start_that_ended_before_it_began_tells_of_the_clock(part: str) -> None:
+    assert reason(make_observation(init={part: -1})) == "negative-duration"
+    assert reason(make_observation(init={part: 0})) is None
+
+
+@pytest.mark.parametrize(
+    ("skew_s", "expected"),
+    [
+        (None, None), (0, None), (300, None), (-86_400, None), (301, "clock-ahead"), (-86_401, "clock-behind"),
+        (1e9, "clock-ahead"), (-1.7e9, "clock-behind"),
+    ],
+)  # fmt: skip
+def test_a_clock_is_noted_beyond_five_minutes_ahead_and_a_day_behind(
+    skew_s: float | None, expected: str | None
+) -> None:
+    assert clock_fault(skew_s) == expected
 
 
 @given(st.lists(st.integers(5, 600_000_000), min_size=1, max_size=50))

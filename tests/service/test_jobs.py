@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_attempt, make_fingerprint, make_observation, make_report
+from builders import make_attempt, make_fingerprint, make_histogram, make_observation, make_report
 from flask.testing import FlaskClient
 from operating import Operator
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 from sqlmodel import Session, select
 
 from ml.array_file import packed
@@ -103,6 +103,47 @@ def test_failures_are_told_apart(client: FlaskClient, engine: Engine) -> None:
     [cell] = rolled(engine)
     assert (cell.windows, cell.measured) == (3, 1)
     assert (cell.golden_failed, cell.failed, cell.timed_out) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("clock_fault", ["latency", "start"])
+def test_a_clock_that_was_set_back_costs_the_durations_and_nothing_else(
+    client: FlaskClient, engine: Engine, clock_fault: str
+) -> None:
+    def seen_by_it(latencies_us: tuple[int, ...] = (4100, 4200), **changes: Any) -> dict[str, Any]:
+        record = make_observation(latencies_us, **changes)
+        if clock_fault == "start":
+            return record | {"init": {"load_us": 900, "compile_us": -5}}
+        record["runs"]["latency_us"] = make_histogram((4100, 4200)) | {"min": -120}
+        return record
+
+    attempt = make_attempt()
+    send(
+        client,
+        [
+            make_observation(),
+            attempt,
+            seen_by_it(golden={"checks": 10, "passed": 7}, attempt_id=attempt["record_id"]),
+            seen_by_it((), runs={"errors": {"DEAD_OBJECT": 1}}),
+            seen_by_it((), runs={"timeouts": 1, "errors": {"TIMEOUT": 1}}),
+        ],
+    )
+    [cell] = rolled(engine)
+    assert (cell.windows, cell.golden_failed, cell.failed, cell.timed_out, cell.crashed) == (4, 1, 1, 1, 0)
+    assert (cell.measured, cell.runs, cell.load_us, cell.compile_us) == (1, 3, 900.0, 45_100.0)
+
+
+def test_a_compilation_of_no_time_was_not_timed_unless_a_cache_had_it(client: FlaskClient, engine: Engine) -> None:
+    send(
+        client,
+        [
+            make_observation(init={"load_us": 900, "compile_us": 0}),
+            make_observation(init={"load_us": 900, "compile_us": 0, "cache_hit": False}),
+            make_observation(init={"load_us": 900, "compile_us": 0, "cache_hit": True}),
+        ],
+    )
+    with engine.connect() as connection:
+        told = connection.execute(text("SELECT compile_us, cache_hit FROM observation")).all()
+    assert set(told) == {(None, None), (None, False), (0, True)}
 
 
 def test_a_start_that_no_window_followed_is_a_crash_once_its_time_is_over(client: FlaskClient, engine: Engine) -> None:

@@ -29,12 +29,13 @@ pytestmark = pytest.mark.usefixtures("known_report")
 
 @pytest.fixture
 def yesterday(client: FlaskClient, engine: Engine) -> str:
-    """A day that is over, with two windows, a start and a record that was set aside."""
+    """A day that is over: two windows, a start, a record that was set aside, and one of a clock that was set back."""
     records = [
         make_observation((4000, 4000, 5000)),
         make_observation((9000,), conditions={"after": {"thermal_status": 3}}, runs={"errors": {"DEAD_OBJECT": 2}}),
         make_attempt(),
         make_observation(golden={"checks": 1, "passed": 2}),
+        make_observation(init={"load_us": -1}, golden={"checks": 3, "passed": 2}),
     ]
     assert client.post("/v1/telemetry", json=records).get_json()["accepted"] == 3
     with engine.begin() as connection:
@@ -51,22 +52,23 @@ def read(lake: Path, kind: str, columns: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_day_that_is_over_is_there_as_parquet(engine: Engine, yesterday: str, tmp_path: Path) -> None:
-    assert figures_of(export(engine, str(tmp_path), clock.now())) == {"days": 1, "observations": 4}
+    assert figures_of(export(engine, str(tmp_path), clock.now())) == {"days": 1, "observations": 5}
     kinds = read(tmp_path, "observations", "day::text, kind, set_aside, run_count, errors")
     assert kinds == [
         (yesterday, "attempt", None, None, None),
         (yesterday, "window", "golden-impossible", 3, "{}"),
+        (yesterday, "window", "negative-duration", None, "{}"),
         (yesterday, "window", None, 1, '{"DEAD_OBJECT": 2}'),
         (yesterday, "window", None, 3, "{}"),
     ]
     runs = read(tmp_path, "observations", "list_sum(list_transform(histogram, lambda pair: pair.count))")
-    assert runs == [(1,), (3,), (None,), (None,)]
+    assert runs == [(1,), (3,), (None,), (None,), (None,)]
     rolled = read(
         tmp_path,
         "rollups",
         "day::text, hot, windows, runs, attempts, list_sum(list_transform(latency, lambda pair: pair.count))",
     )
-    assert rolled == [(yesterday, False, 1, 3, 1, 3), (yesterday, True, 1, 1, 0, 1)]
+    assert rolled == [(yesterday, False, 2, 3, 1, 3), (yesterday, True, 1, 1, 0, 1)]
 
 
 def test_a_day_that_goes_on_is_not_there(engine: Engine, client: FlaskClient, tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_what_came_late_is_there_after_the_next_export_and_nothing_twice(
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM observation WHERE kind = 'attempt'"))
     figures_of(export(engine, str(tmp_path), clock.now()))
-    assert len(read(tmp_path, "observations", "record_id")) == 3
+    assert len(read(tmp_path, "observations", "record_id")) == 4
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["part.parquet", "part.parquet"]
 
 
@@ -139,7 +141,7 @@ def test_the_command_rolls_up_a_lake_without_a_database(engine: Engine, yesterda
     ran = CliRunner().invoke(app, ["rollup", str(tmp_path), "--to", str(tmp_path / "rolled")])
     assert ran.output == f"counts and latencies of {yesterday}\nfeatures\n"
     (rolled,) = duckdb.sql(f"SELECT sum(windows) FROM read_parquet('{tmp_path}/rolled/counts/*/*.parquet')").fetchall()
-    assert rolled == (2,)
+    assert rolled == (3,)
 
 
 @pytest.mark.parametrize(

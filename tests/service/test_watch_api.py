@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -37,12 +37,26 @@ def test_every_verdict_is_counted_and_folding_counts_changes_none(
         assert (health["accepted"], health["duplicate"]) == (1, 1)
         assert health["set_aside"] == {"negative-latency": 2, "unknown-release": 1}
         assert health["rejected"] == {"invalid-record": 1, "unknown-report": 1, "id-conflict": 1}
+        assert health["noted"] == {"clock-behind": 4}
         figures_of(roll_up(engine, clock.now(), clock.now()))
     assert {"reason": "negative-latency", "sdk": "java/0.9", "records": 2} in health["set_aside_by_sdk_24h"]
     assert health["rolled_up"]["newest_day"] == datetime.now(UTC).date().isoformat()
     assert health["partitions"]["days"] >= 1
     with Session(engine) as session, session.begin():
-        assert tallies.fold(session) == tallies.fold(session) == 7
+        assert tallies.fold(session) == tallies.fold(session) == 8
+
+
+def test_clocks_that_are_off_are_counted_beside_the_verdicts(
+    client: FlaskClient, operator: Operator, known_report: str
+) -> None:
+    now = clock.now()
+    off = ("1970-01-01T00:00:07Z", "2038-01-19T03:14:08Z", now + timedelta(hours=2), now - timedelta(hours=27))
+    near = (now, now + timedelta(minutes=4), now - timedelta(hours=23))
+    records = [make_observation(device_time=str(at).replace(" ", "T")) for at in (*off, *near)]
+    assert client.post("/v1/telemetry", json=records).get_json()["accepted"] == len(records)
+    health = operator.send("GET", "/v1/telemetry/health").get_json()
+    assert health["noted"] == {"clock-ahead": 2, "clock-behind": 2}
+    assert health["accepted"] == len(records)
 
 
 def test_runs_are_shown_the_newest_first(operator: Operator, engine: Engine) -> None:
