@@ -21,10 +21,11 @@ from ml.findings.severity import with_severity
 from ml.lab_cells import filled
 from ml.limits import Limits
 from ml.memory import Memory
+from ml.pooling import pooled
 from ml.rankings import Ranking as Learned
 from ml.rankings import Rankings
 from ml.recommend import recommend
-from ml.rollup import Rollup, regrouped, summaries
+from ml.rollup import Rollup, regrouped
 from ml.sustained import explored, heats
 from ml.thresholds import partial_pairs, thresholds
 from policies.fingerprint import Fingerprint
@@ -72,7 +73,7 @@ def learn(
     stack_of = {f.device_class: f.driver_stack for f in fingerprints}
     stacks = lab_stacks | {f.driver_stack: f for f in fingerprints}
     by_stack = regrouped(by_class, stack_of)
-    measured = summaries(by_stack)
+    measured = pooled(by_class, stack_of)
     asked = problem(stacks, specs, filled(measured, lab_measured))
     # One thread: matrices are small, and threads that wait for each other beside a busy server cost more than they bring.
     with threadpool_limits(1, "blas"):
