@@ -15,6 +15,8 @@ MISSING: Final = "–"
 MOST_LOG: Final = 20.0
 """Of a logarithm that is written as a factor: nobody reads more."""
 MOST_CHARACTERS: Final = 4_000
+SMALLEST_CHANCE: Final = 1e-6
+"""Of p values that are told apart."""
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _SPACE: Final = "\u00a0"  # a number and its unit stay on one line
 
@@ -131,6 +133,13 @@ def figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
 
 
+def chance(p_value: float | None) -> str:
+    """How likely it is under the null: "0.0031"; of what is next to impossible only that."""
+    if p_value is None:
+        return MISSING
+    return f"{p_value:.2g}" if p_value >= SMALLEST_CHANCE else "< 10⁻⁶"
+
+
 def words(code: str) -> str:
     """A stable code as a reader's words: "driver-switched-off" → "driver switched off"."""
     return code.replace("-", " ").replace("_", " ")
@@ -156,6 +165,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "percent_of_bp": percent_of_bp,
     "stated": stated,
     "figure": figure,
+    "chance": chance,
     "words": words,
     "pairs": pairs,
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -16,7 +15,7 @@ from policies.vocabulary import Format, Precision
 from service.console import model_editing
 from service.console.model_editing import ModelEdit
 from service.console.paging import stated
-from service.console.revisions import MOST_CHANGES, changes_between
+from service.console.revisions import MOST_CHANGES, changes_between, readable
 from service.console.text_editing import checked_name
 from service.context import services
 from service.store import artifacts, revisions
@@ -60,8 +59,12 @@ def _shown(edit: ModelEdit) -> str:
         offered = artifacts.newest(session, OFFERED)
         accepted = revisions.newest(session, Kind.MODEL, edit.subject, ACCEPTED)
     before = accepted.content if accepted else {}
-    changes = changes_between(_readable(before), _readable(edit.content)) if edit.content else []
-    theirs = changes_between(_readable(edit.other.content), _readable(edit.content or {})) if edit.other else []
+    changes = changes_between(readable(Kind.MODEL, before), readable(Kind.MODEL, edit.content)) if edit.content else []
+    theirs = (
+        changes_between(readable(Kind.MODEL, edit.other.content), readable(Kind.MODEL, edit.content or {}))
+        if edit.other
+        else []
+    )
     return render_template(
         "console/model_edit.html",
         edit=edit,
@@ -73,13 +76,3 @@ def _shown(edit: ModelEdit) -> str:
         precisions=list(Precision),
         sizes={variant["sha256"]: variant["size_bytes"] for variant in before.get("variants", ())},
     )
-
-
-def _readable(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with each graph told by how long it is."""
-    variants = [dict(variant) | {"graph": _length(variant.get("graph"))} for variant in content.get("variants", ())]
-    return dict(content) | {"variants": variants} if content else {}
-
-
-def _length(graph: Mapping[str, Any] | None) -> str | None:
-    return f"{len(graph['nodes']):,} operations" if graph else None

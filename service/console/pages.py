@@ -44,7 +44,7 @@ from service.console import (
 )
 from service.console.formats import FILTERS
 from service.console.paging import PREFIX, here
-from service.console.watching import HEADER
+from service.console.watching import HEADER, swapping
 from service.context import services
 from service.web.problems import STATUS
 
@@ -104,6 +104,8 @@ def _secured(response: Response) -> Response:
     """For the whole app, so that the answers to addresses that are no page are covered as well."""
     if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
         response.headers.update(_HEADERS)
+        if swapping() and response.status_code == 200:
+            response.headers["HX-Push-Url"] = here()
         if nonce := g.get("script_nonce"):
             response.headers["Content-Security-Policy"] += f"; script-src 'nonce-{nonce}'"
         if visitor.only_https(services().settings):

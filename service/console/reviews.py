@@ -10,7 +10,7 @@ from sqlmodel import Session
 from werkzeug.wrappers import Response
 
 from policies.errors import InvalidField
-from policies.revision import TRANSITIONS, Kind, State, Step
+from policies.revision import PERSONAL, TRANSITIONS, Kind, State, Step
 from service import clock
 from service.console.forms import done, said
 from service.console.visitor import visitor
@@ -50,7 +50,7 @@ def review_of(session: Session, row: RevisionRow) -> Review:
     return Review(
         comments=reviews.comments(session, number),
         simulation=reviews.newest_simulation(session, number),
-        steps=frozenset(step for state, step in TRANSITIONS if state == row.state),
+        steps=frozenset(step for state, step in TRANSITIONS if state == row.state and step in PERSONAL),
         own=who is not None and who.actor.name == row.author and not one_user(session),
         goes_live=_goes_live(session, row),
     )

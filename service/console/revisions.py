@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -62,7 +64,7 @@ def revision_page(number: int) -> str:
         before = _before(session, row)
         learned = _learned(session, row)
         review = review_of(session, row)
-    changes = changes_between(before.content if before else None, row.content)
+    changes = changes_between(readable(row.kind, before.content if before else {}), readable(row.kind, row.content))
     window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, min(len(changes), MOST_CHANGES))
     return render_template(
         "console/revision.html",
@@ -90,6 +92,21 @@ def _before(session: Session, row: RevisionRow) -> RevisionRow | None:
     if row.state in _WAITING:
         return revisions.newest(session, Kind(row.kind), row.subject, ACCEPTED)
     return revisions.revision(session, row.base) if row.base is not None else None
+
+
+def readable(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The content as people compare it: the graphs of a model, which are long, told by their length and digest."""
+    if kind != Kind.MODEL or "variants" not in content:
+        return content
+    variants = [dict(variant) | {"graph": _told(variant.get("graph"))} for variant in content["variants"]]
+    return dict(content) | {"variants": variants}
+
+
+def _told(graph: Mapping[str, Any] | None) -> str | None:
+    if graph is None:
+        return None
+    digest = hashlib.sha256(json.dumps(graph, sort_keys=True).encode()).hexdigest()
+    return f"{len(graph['nodes']):,} operations, sha256 {digest[:12]}…"
 
 
 def changes_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Sequence[Change]:

@@ -15,7 +15,8 @@ from service.releasing.policy_text import as_yaml
 class TextKind:
     """A kind of document. `one` and `many` are its names; `counted`: what the list counts, title and field.
 
-    `simulated`: whether it can be tried on the stored fleet. The others are endpoints of its pages.
+    `simulated`: whether it can be tried on the stored fleet; `start`: what a new text begins with; `described`: which part of it
+    has a description. The others are endpoints of its pages.
     """
 
     kind: Kind
@@ -32,6 +33,7 @@ class TextKind:
     file: str
     suffix: str
     start: str
+    described: str
 
     def yaml(self, content: Mapping[str, Any]) -> str:
         """A stored document as people read it."""
@@ -58,6 +60,7 @@ POLICIES: Final = TextKind(
     file="console.policy_file",
     suffix="",
     start="",
+    described="a rule",
 )
 PLAIN_FLAGS: Final = TextKind(
     Kind.FLAGS,
@@ -74,6 +77,7 @@ PLAIN_FLAGS: Final = TextKind(
     file="console.flags_file",
     suffix="-flags",
     start="flags:\n  new-screen:\n    variants:\n      shown: true\n      hidden: false\n    default_variant: hidden\n",
+    described="a flag",
 )
 TEXT_KINDS: Final = {of.kind.value: of for of in (POLICIES, PLAIN_FLAGS)}
 """By the kind of their revisions."""

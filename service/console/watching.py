@@ -15,6 +15,11 @@ def watched() -> bool:
     return HEADER in request.headers
 
 
+def swapping() -> bool:
+    """Whether a person filters, pages or orders a list in its place: the address then follows, without empty filters."""
+    return request.method == "GET" and "HX-Request" in request.headers and not watched()
+
+
 def over(state: str) -> Response | None:
     """What tells the page to load anew as a whole, where the state is another than it shows; None while it is the same."""
     if request.headers.get(HEADER, state) == state:

@@ -60,13 +60,15 @@ def served(app: Flask) -> Iterator[str]:
         server.server_close()
 
 
-def looking(browser: Browser, look: Look, address: str) -> BrowserContext:
-    """Somebody at a browser of this look. Past the security policy, which forbids the script that checks pages."""
+def looking(browser: Browser, look: Look, address: str, *, bypass_csp: bool = True) -> BrowserContext:
+    """Somebody at a browser of this look. Past the security policy, unless told otherwise: it forbids the script that
+    checks pages.
+    """
     context = browser.new_context(
         base_url=address,
         viewport={"width": look.width, "height": 900},
         color_scheme=look.scheme,
-        bypass_csp=True,
+        bypass_csp=bypass_csp,
         reduced_motion="reduce",
     )
     context.set_default_timeout(60_000)

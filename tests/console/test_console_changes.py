@@ -146,7 +146,7 @@ def test_a_long_diff_and_many_revisions_come_in_pages(client: FlaskClient, stage
     assert "101–120 of 120 changes" in page
     assert "51–60 of 60 revisions" in page
     assert "models · m119" in page
-    assert re.findall(r'<td class="long">(app-\d+)<', page) == [f"app-{n}" for n in range(59, 49, -1)]
+    assert re.findall(r'<td class="long subject">.*>(app-\d+)<', page) == [f"app-{n}" for n in range(59, 49, -1)]
 
 
 def test_a_revision_shows_what_it_changed_and_who_approved_it(client: FlaskClient, stage: Stage) -> None:
@@ -179,7 +179,10 @@ def test_revisions_are_found_by_kind_state_and_words(client: FlaskClient, stage:
     add_revision(stage, subject="gallery/blur", kind=Kind.MODEL, author="ben", note="100% sure")
 
     def found(query: str) -> list[str]:
-        return re.findall(r'<td class="long">((?:camera|gallery)[^<]*)</td>', read(client, f"/revisions?{query}"))
+        return re.findall(
+            r'<td class="long subject">.*>((?:camera|gallery)[^<]*)</a></td><td><span',
+            read(client, f"/revisions?{query}"),
+        )
 
     assert found("") == ["gallery/blur", "gallery", "camera"]
     assert found("kind=model") == ["gallery/blur"]

@@ -20,6 +20,7 @@ from service import clock, logs
 from service.app import create_app
 from service.console.login import WRONG, local
 from service.console.visitor import COOKIE
+from service.console.watching import HEADER
 from service.identity import people, sessions
 from service.identity.actor import Role
 from service.settings import Settings
@@ -66,6 +67,20 @@ def test_a_person_signs_in_is_named_on_every_page_and_signs_out(browser: FlaskCl
     assert browser.get("/console/jobs").status_code == 303
     with Session(engine) as session:
         assert [row.action for row in session.exec(select(AuditRow))] == ["person-created", "signed-in", "signed-out"]
+
+
+def test_a_page_that_looks_again_by_itself_does_not_keep_a_session_alive(
+    browser: FlaskClient, engine: Engine, hours: list[float]
+) -> None:
+    add_person(engine, "anna", Role.OPERATOR, PASSWORD)
+    log_in(browser)
+    for later in (1.0, 1.9):
+        hours.append(later)
+        assert browser.get("/console/jobs", headers={HEADER: "running"}).status_code == 200
+    hours.append(2.1)
+    over = browser.get("/console/jobs", headers={HEADER: "running", "HX-Request": "true"})
+    assert (over.status_code, over.headers["HX-Refresh"]) == (401, "true")
+    assert browser.get("/console/jobs").status_code == 303
 
 
 def test_an_unknown_name_a_wrong_password_and_a_shut_account_get_the_same_answer(
