@@ -12,7 +12,7 @@ from sqlmodel import Session
 from werkzeug.wrappers import Response as Redirect
 
 from policies.arm import ModelSpec
-from policies.errors import BaseRequired, EditConflict, UnknownRevision
+from policies.errors import BaseRequired, EditConflict, InvalidField, UnknownRevision
 from policies.revision import Kind
 from policies.validation import complaints
 from service.artifacts.declared import told_by
@@ -22,6 +22,7 @@ from service.console.model_form import Fields, document, fields_of, places, renu
 from service.console.proposing import proposed
 from service.context import services
 from service.releasing.revisions import Proposal
+from service.releasing.stated_content import stated_content
 from service.simulating.trying import tried
 from service.store import artifacts, revisions
 from service.store.tables import ArtifactRow, RevisionRow
@@ -101,10 +102,15 @@ def _validated(edit: ModelEdit) -> ModelEdit:
     raw = document(edit.fields, _before(edit))
     raw["variants"] = [variant | _told(edit, variant.get("sha256")) for variant in raw["variants"]]
     faults = complaints(ModelSpec, raw)
-    if faults:
-        errors = {fault.field or WHOLE: fault.reason.removeprefix(f"{fault.field}: ") for fault in reversed(faults)}
-        return replace(edit, errors=errors, status=422)
-    return replace(edit, content=ModelSpec.model_validate(raw).model_dump(mode="json"))
+    if not faults:
+        try:
+            with Session(services().engine) as session:
+                _, _, content = stated_content(session, Kind.MODEL, raw)
+            return replace(edit, content=content)
+        except InvalidField as error:  # what the API refuses beside: a file that its own target cannot run
+            faults = [error]
+    errors = {fault.field or WHOLE: fault.reason.removeprefix(f"{fault.field}: ") for fault in reversed(faults)}
+    return replace(edit, errors=errors, status=422)
 
 
 def _before(edit: ModelEdit) -> Mapping[str, Any]:
