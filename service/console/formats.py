@@ -30,7 +30,7 @@ def share(part: float | None) -> str:
     """0.1234 → "12.3%"; what is neither nothing nor all never reads as 0% or 100%."""
     if part is None:
         return MISSING
-    text = f"{part:.1%}"
+    text = f"{part:.1%}".replace("-", "−")
     if text == "0.0%":
         return "<0.1%" if part > 0 else "0%"
     if text == "100.0%":

@@ -16,7 +16,7 @@ class TextKind:
     """A kind of document. `one` and `many` are its names; `counted`: what the list counts, title and field.
 
     `simulated`: whether it can be tried on the stored fleet; `start`: what a new text begins with; `described`: which part of it
-    has a description. The others are endpoints of its pages.
+    has a description; `about` says what it is for. The others are endpoints of its pages.
     """
 
     kind: Kind
@@ -34,6 +34,7 @@ class TextKind:
     suffix: str
     start: str
     described: str
+    about: str
 
     def yaml(self, content: Mapping[str, Any]) -> str:
         """A stored document as people read it."""
@@ -61,6 +62,7 @@ POLICIES: Final = TextKind(
     suffix="",
     start="",
     described="a rule",
+    about="Rules, denies, thresholds and exploration: how the models of an app are run on which phones.",
 )
 PLAIN_FLAGS: Final = TextKind(
     Kind.FLAGS,
@@ -78,6 +80,7 @@ PLAIN_FLAGS: Final = TextKind(
     suffix="-flags",
     start="flags:\n  new-screen:\n    variants:\n      shown: true\n      hidden: false\n    default_variant: hidden\n",
     described="a flag",
+    about="Switches of an app beside its models, which it asks for by OpenFeature: which value which phones and users get.",
 )
 TEXT_KINDS: Final = {of.kind.value: of for of in (POLICIES, PLAIN_FLAGS)}
 """By the kind of their revisions."""

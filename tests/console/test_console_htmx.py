@@ -42,7 +42,7 @@ def test_a_list_follows_what_is_typed_keeps_it_in_the_address_and_leaves_the_fie
     search = ada.get_by_label("Search")
     search.press_sequentially("pixel 8")
     expect(ada.get_by_text("1–1 of 1 classes")).to_be_visible()
-    expect(ada.get_by_role("status")).to_have_text("1 classes")
+    expect(ada.locator("[aria-live]#told-listed")).to_have_text("1 classes")
     expect(search).to_be_focused()
     assert ada.url.endswith("/console/classes?q=pixel+8")
     ada.get_by_role("columnheader", name="Model", exact=True).get_by_role("link").click()

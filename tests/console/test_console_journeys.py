@@ -67,6 +67,7 @@ def test_from_the_fleet_to_a_class_to_why_it_gets_what_it_gets(ada: Page, stage:
     ada.get_by_role("link", name="Classes", exact=True).click()
     ada.get_by_label("Search").fill("pixel 8")
     ada.get_by_role("button", name="Apply").click()
+    ada.get_by_text("1–1 of 1 classes").wait_for()
     ada.get_by_role("rowheader").get_by_role("link").first.click()
     assert "Pixel 8" in ada.get_by_role("heading", level=1).inner_text()
     ada.get_by_role("link", name="Explain a decision").click()
@@ -95,6 +96,7 @@ def test_who_did_what_is_found_in_the_audit_log(ada: Page, stage: Stage) -> None
     ada.goto("/console/audit")
     ada.get_by_label("Search").fill("rollout abort")
     ada.get_by_role("button", name="Apply").click()
+    ada.get_by_text("1–1 of 1 rows").wait_for()
     row = ada.get_by_role("row").nth(1)
     assert "anna" in row.inner_text()
     row.get_by_role("link", name="rollout:1").click()
@@ -164,6 +166,26 @@ def test_a_job_is_asked_for_now(ada: Page, stage: Stage) -> None:
     assert "rollup" in ada.get_by_role("status").inner_text()
 
 
+def test_a_file_is_uploaded_read_and_becomes_a_variant_of_a_new_model(ada: Page) -> None:
+    ada.goto("/console/models")
+    ada.get_by_role("link", name="Upload a file").click()
+    ada.get_by_label("A model's file").set_input_files("tests/vectors/hey_jarvis.tflite")
+    ada.get_by_role("button", name="Upload").click()
+    assert "hey_jarvis.tflite is kept." in ada.get_by_role("status").inner_text()
+    ada.get_by_label("App").fill("camera")
+    ada.get_by_label("Model").fill("wake-word")
+    ada.get_by_role("button", name="Make it a variant").click()
+    ada.get_by_label("Task").fill("keyword-spotting")
+    ada.get_by_label("Latency target").fill("10")
+    ada.get_by_label("Accuracy drop").fill("300")
+    ada.get_by_label("Why").fill("hands free")
+    ada.get_by_role("button", name="Submit for review").click()
+    assert "less than or equal to 1" in ada.get_by_role("group", name="hey_jarvis").inner_text()
+    ada.get_by_label("Accuracy drop").fill("0.5")
+    ada.get_by_role("button", name="Submit for review").click()
+    assert "waits for a review" in ada.get_by_role("status").inner_text()
+
+
 def test_a_policy_is_edited_simulated_and_approved_by_somebody_else_before_it_is_released(
     ada: Page, browser: Browser, app: Flask, stage: Stage, address: str
 ) -> None:
@@ -174,7 +196,7 @@ def test_a_policy_is_edited_simulated_and_approved_by_somebody_else_before_it_is
     stated = re.sub(r"exploration_bp: \d+\n", "", text.input_value())
     text.fill(f"{stated}exploration_bp: 700\n")
     ada.get_by_role("button", name="Check and simulate").click()
-    assert "What it would do" in ada.get_by_role("main").inner_text()
+    ada.get_by_role("region", name="What it would do").wait_for()
     ada.get_by_role("textbox", name="Why").fill("explore less")
     ada.get_by_role("button", name="Submit for review").click()
     assert ada.get_by_role("button", name="Approve").count() == 0, "nobody approves their own change"
