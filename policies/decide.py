@@ -23,6 +23,7 @@ from policies.plans import Offer, Plan, unruled_plan
 from policies.rules.inquiry import Inquiry
 from policies.rules.refusals import Refusals, Verdict, refusals
 from policies.rules.ruling import Ruling
+from policies.rules.run_options import NOTHING_APPLIED, Applied, applied
 from policies.rules.tried import TriedDeny, TriedRule
 from policies.situation import Situation
 from policies.vocabulary import Workload
@@ -35,7 +36,7 @@ NO_REQUEST: Final[Mapping[str, Any]] = MappingProxyType({})
 class ModelDecision:
     """Plans of one model, the arms they name, what is expected of them, and the verdict on every arm.
 
-    `rules` and `denies` are those that were asked, with what became of them.
+    `rules` and `denies` are those that were asked, with what became of them; `settings` what arms are run with.
     """
 
     model: ModelSpec
@@ -47,6 +48,7 @@ class ModelDecision:
     denied_by: tuple[str, ...]
     rules: tuple[TriedRule, ...] = ()
     denies: tuple[TriedDeny, ...] = ()
+    settings: Applied = NOTHING_APPLIED
 
     def plan(self, moment: Moment) -> Plan:
         """The plan a client picks in that moment: the first whose situation holds, else that of the workload."""
@@ -114,6 +116,7 @@ def _decide(
         denied_by=taken.denied_by,
         rules=tuple(ruling.tried),
         denies=taken.tried,
+        settings=applied(document.standing.settings, allowed.values(), model, inquiry),
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from policies.arm import Slug
 from policies.rules.deny import Deny
 from policies.rules.rule import StatedRule
+from policies.rules.settings import StatedSettings
 from policies.rules.standing import Standing
 from policies.validation import Stated, validated
 
@@ -54,11 +55,13 @@ class PolicyDocument(Stated):
     telemetry: TelemetryTerms = TelemetryTerms()
     rules: Annotated[tuple[StatedRule, ...], Field(max_length=1_000)] = ()
     denies: Annotated[tuple[Deny, ...], Field(max_length=10_000)] = ()
+    settings: Annotated[tuple[StatedSettings, ...], Field(max_length=1_000)] = ()
 
     @model_validator(mode="after")
     def _ids_apart(self) -> Self:
         _apart("denies", (deny.id for deny in self.denies))
         _apart("rules", (rule.id for rule in self.rules))
+        _apart("settings", (stated.id for stated in self.settings))
         return self
 
     def __copy__(self) -> Self:
@@ -68,14 +71,15 @@ class PolicyDocument(Stated):
 
     @cached_property
     def standing(self) -> Standing:
-        """Rules and denies, ready to be asked about many devices."""
-        return Standing(self.denies, self.rules)
+        """Rules, denies and settings, ready to be asked about many devices."""
+        return Standing(self.denies, self.rules, self.settings)
 
     def in_force(self, today: date) -> PolicyDocument:
-        """The document without what ended before today: `until` is the last day that a rule or a deny holds."""
+        """The document without what ended before today: `until` is the last day that a rule, deny or setting holds."""
         denies = tuple(deny for deny in self.denies if deny.until is None or today <= deny.until)
         rules = tuple(rule for rule in self.rules if rule.until is None or today <= rule.until)
-        return self.model_copy(update={"denies": denies, "rules": rules})
+        settings = tuple(stated for stated in self.settings if stated.until is None or today <= stated.until)
+        return self.model_copy(update={"denies": denies, "rules": rules, "settings": settings})
 
 
 def _apart(what: str, ids: Iterable[str]) -> None:

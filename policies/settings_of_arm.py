@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from policies.arm import Arm
@@ -20,9 +21,15 @@ MAX_PARTITIONS: Final = 3
 """LiteRT's own default for NNAPI: the three largest partitions are delegated."""
 
 
-def run_settings(arm: Arm, fingerprint: Fingerprint, workload: Workload, expected_ms: float | None) -> dict[str, Any]:
-    """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document."""
-    options = _options(arm, fingerprint, workload)
+def run_settings(
+    arm: Arm,
+    fingerprint: Fingerprint,
+    workload: Workload,
+    expected_ms: float | None,
+    stated: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document. `stated` options go before its own."""
+    options = _options(arm, fingerprint, workload) | dict(stated)
     if arm.variant.shape_buckets:
         options["shape_buckets"] = [list(bucket) for bucket in arm.variant.shape_buckets]
     options["compile_cache_token"] = cache_token(arm, fingerprint, options)
@@ -45,7 +52,8 @@ def run_settings(arm: Arm, fingerprint: Fingerprint, workload: Workload, expecte
 def _options(arm: Arm, fingerprint: Fingerprint, workload: Workload) -> dict[str, Any]:
     if arm.delegate is Delegate.CPU:
         return {"threads": min(4, fingerprint.cpu_cores or 2)}
-    options: dict[str, Any] = {"allow_fp16": arm.variant.precision in {Precision.FP16, Precision.FP32}}
+    halves = arm.variant.precision in {Precision.FP16, Precision.FP32}
+    options: dict[str, Any] = {"allow_fp16": halves, "allow_fp16_storage": halves}
     if arm.delegate is Delegate.NNAPI:
         sustained = workload is Workload.SUSTAINED
         options |= {

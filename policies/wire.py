@@ -72,6 +72,8 @@ def model_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, An
             *({"deny": deny} for deny in decided.denied_by),
             *({"deny": tried.id, "unknown": list(tried.unknown)} for tried in decided.denies if tried.unknown),
             *({"rule": tried.id, "unknown": list(tried.unknown)} for tried in decided.rules if tried.unknown),
+            *({"settings": name} for name in decided.settings.ids),
+            *({"settings": name, "unknown": list(facts)} for name, facts in decided.settings.unknown.items()),
         ],
     }
 
@@ -139,6 +141,7 @@ def arms_json(decided: ModelDecision, fingerprint: Fingerprint) -> dict[str, dic
 def _arm(decided: ModelDecision, arm_id: str, workload: Workload, fingerprint: Fingerprint) -> dict[str, Any]:
     arm = decided.arms[arm_id]
     variant = arm.variant
+    stated, expected_ms = decided.settings.options.get(arm_id, {}), decided.expected_ms.get((workload, arm_id))
     return {
         "variant": {
             "id": variant.id,
@@ -150,5 +153,5 @@ def _arm(decided: ModelDecision, arm_id: str, workload: Workload, fingerprint: F
         "runtime": variant.runtime,
         "delegate": arm.delegate,
         "accelerator": arm.accelerator.raw_name if arm.accelerator else None,
-        **run_settings(arm, fingerprint, workload, decided.expected_ms.get((workload, arm_id))),
+        **run_settings(arm, fingerprint, workload, expected_ms, stated),
     }

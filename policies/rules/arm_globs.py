@@ -36,6 +36,8 @@ def _globs(document: PolicyDocument) -> Iterator[tuple[str, str]]:
     """(field, glob) of all that a document states."""
     for place, deny in enumerate(document.denies):
         yield from ((f"denies.{place}.arms.{n}", glob) for n, glob in enumerate(deny.arms))
+    for place, stated in enumerate(document.settings):
+        yield from ((f"settings.{place}.arms.{n}", glob) for n, glob in enumerate(stated.arms))
     for place, rule in enumerate(document.rules):
         here = f"rules.{place}.use"
         if isinstance(rule.use, UseLadder):

@@ -13,6 +13,7 @@ from policies.rules.deny import Deny, device_key
 from policies.rules.globs import compiled
 from policies.rules.rule import StatedRule
 from policies.rules.scope import Scope, named_by, scope_of
+from policies.rules.settings import StatedSettings
 from policies.rules.when import condition
 
 
@@ -38,12 +39,28 @@ class ReadyRule:
     scope: Scope
 
 
-class Standing:
-    """Denies, found by the facts of a device that they name, and rules in their order. `named` is all that they read."""
+@dataclass(frozen=True, slots=True)
+class ReadySettings:
+    """Settings with their globs and their condition compiled."""
 
-    def __init__(self, denies: Sequence[Deny], rules: Sequence[StatedRule]) -> None:
+    stated: StatedSettings
+    arms: re.Pattern[str]
+    condition: Condition
+    scope: Scope
+
+
+class Standing:
+    """Denies, found by the facts of a device that they name, rules and settings in their order. `named` is all that they
+    read.
+    """
+
+    def __init__(
+        self, denies: Sequence[Deny], rules: Sequence[StatedRule], settings: Sequence[StatedSettings] = ()
+    ) -> None:
         self.rules = tuple(_ready_rule(rule) for rule in rules)
+        self.settings = tuple(_ready_settings(stated) for stated in settings)
         asked = [*(rule.when for rule in rules), *(deny.when for deny in denies if deny.when)]
+        asked += [stated.when for stated in settings]
         self.named = named_by(condition(when) for when in asked)
         # Fact of `device_key` → its value → denies that name the value; None holds those that name no fact.
         self._denies: defaultdict[tuple[int, str] | None, list[ReadyDeny]] = defaultdict(list)
@@ -65,6 +82,11 @@ class Standing:
 def _ready_rule(rule: StatedRule) -> ReadyRule:
     asked = condition(rule.when)
     return ReadyRule(rule, asked, scope_of(asked))
+
+
+def _ready_settings(stated: StatedSettings) -> ReadySettings:
+    asked = condition(stated.when)
+    return ReadySettings(stated, compiled(stated.arms), asked, scope_of(asked))
 
 
 def _ready_deny(place: int, deny: Deny) -> ReadyDeny:

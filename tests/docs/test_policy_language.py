@@ -103,6 +103,7 @@ def test_every_limit_is_the_one_in_force() -> None:
         "characters of a version or range": MAX_VERSION_LENGTH,
         "rules of a policy": most["rules"][0].max_length,
         "denies of a policy": most["denies"][0].max_length,
+        "settings of a policy": most["settings"][0].max_length,
         "splits of a rule": rule.MAX_SPLITS,
     }
 
