@@ -117,9 +117,16 @@ def _facts(candidates: Sequence[_Candidate], cells: Mapping[Cell, CellSummary]) 
         "runs": [s.starts if s else 0 for s in starts],
         "errors": [s.failures if s else 0 for s in starts],
         "target_ms": [c.model.latency_target_ms for c in candidates],
+        "memory_mb": [_memory_mb(s) for s in starts],
+        "max_memory_mb": [np.nan if c.model.max_memory_mb is None else c.model.max_memory_mb for c in candidates],
         "startup_ms": startup_ms([c.cell for c in candidates], cells),
     }
     return CellFacts({name: np.asarray(column, dtype=np.float64) for name, column in columns.items()})
+
+
+def _memory_mb(summary: CellSummary | None) -> float:
+    """Peak memory of a usual window in MiB, NaN where no window told."""
+    return np.nan if summary is None or summary.log_memory_kb is None else exp(summary.log_memory_kb) / 1024
 
 
 def _pooled(cells: Mapping[Cell, CellSummary]) -> dict[tuple[str, str], tuple[int, int]]:

@@ -29,6 +29,7 @@ _MEANS: Final = {
     "load_us": ("load_us_sum", "loaded", 1),
     "compile_us": ("compile_us_sum", "compiled", 1),
     "cold_share": ("compiled", "loaded", 1),
+    "log_memory_kb": ("log_memory_micro", "memory_windows", MICRO),
 }
 """Mean → its sum, what it is a mean over, parts of one that the sum is in."""
 
@@ -52,12 +53,13 @@ def features(observations: Frame, crashed_before: datetime) -> Frame:
 
 def _told(learned: Frame) -> Frame:
     """Windows with what is added up of each; null where a window does not say."""
-    nodes, error = nw.col("total_nodes"), nw.col("golden_max_rel_error")
+    nodes, error, memory = (nw.col(name) for name in ("total_nodes", "golden_max_rel_error", "memory_peak_kb"))
     share = nw.col("delegated_nodes") / nodes
     return learned.with_columns(
         on_cpu=nw.col("executed_by").str.to_lowercase().str.contains(ON_CPU),
         delegated_micro=_micro(nw.when(nodes > 0).then(share)),
         log_error_micro=_micro(nw.when(error > 0).then(error).log()),
+        log_memory_micro=_micro(nw.when(memory > 0).then(memory.cast(nw.Float64)).log()),
         cold_us=nw.when(~nw.col("cache_hit").fill_null(value=False)).then(nw.col("compile_us")),
     )
 
@@ -71,6 +73,7 @@ def _sums(learned: Frame) -> Frame:
         *_of_known("error_windows", "log_error_micro", "log_error_micro"),
         *_of_known("loaded", "load_us_sum", "load_us"),
         *_of_known("compiled", "compile_us_sum", "cold_us"),
+        *_of_known("memory_windows", "log_memory_micro", "log_memory_micro"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which arms may be served at all: accuracy budget, golden check, error rate. Decided before speed is looked at."""
+"""Which arms may be served at all: accuracy budget, golden check, error rate, memory. Decided before speed is looked at."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Exclusion(StrEnum):
     ACCURACY = "accuracy_over_budget"
     GOLDEN = "golden_check_fails"
     ERRORS = "error_rate_over_limit"
+    MEMORY = "memory_over_limit"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class CellFacts:
 
     Columns, all of length n: `accuracy_drop` and `max_accuracy_drop` (shares), `golden_checks`, `golden_failures`,
     `runs`, `errors` (counts; a suspected crash is an error), `startup_ms` (init and compile a run has to bear),
-    `target_ms` (latency target).
+    `target_ms` (latency target), `memory_mb` (peak of a usual window) and `max_memory_mb` (what the app can spare).
     """
 
     columns: Mapping[str, Numbers] = field(default_factory=dict)
@@ -61,9 +62,10 @@ def exclusions(facts: CellFacts, count: int, limits: Limits) -> NDArray[np.str_]
     )
     errors = _over(facts.column("errors", count), facts.column("runs", count), limits.error_share, limits.min_errors)
     accuracy = facts.column("accuracy_drop", count) > facts.column("max_accuracy_drop", count)
+    memory = facts.column("memory_mb", count) > facts.column("max_memory_mb", count)
     return np.select(
-        [accuracy, golden, errors],
-        [Exclusion.ACCURACY.value, Exclusion.GOLDEN.value, Exclusion.ERRORS.value],
+        [accuracy, golden, errors, memory],
+        [Exclusion.ACCURACY.value, Exclusion.GOLDEN.value, Exclusion.ERRORS.value, Exclusion.MEMORY.value],
         Exclusion.NONE.value,
     )
 

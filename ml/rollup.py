@@ -28,7 +28,8 @@ class Rollup:
 
     `on_cpu` of `measured` windows name the CPU as their executor. `runs`: runs in all windows. Means, None where no
     window said: `partitions`, `golden_log_error` (logarithm of the largest relative error of the outputs), `load_us`,
-    `compile_us` of starts without a cached compilation, and `cold_share`, how many of the starts those are.
+    `compile_us` of starts without a cached compilation, and `cold_share`, how many of the starts those are; `log_memory_kb`,
+    of the logarithms of peak memory in KiB.
     """
 
     cell: Cell
@@ -51,6 +52,7 @@ class Rollup:
     load_us: float | None = None
     compile_us: float | None = None
     cold_share: float | None = None
+    log_memory_kb: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class CellSummary:
     partitions: float | None = None
     golden_log_error: float | None = None
     startup_us: float | None = None
+    log_memory_kb: float | None = None
 
 
 def regrouped(rollups: Iterable[Rollup], group_of: Mapping[str, str]) -> list[Rollup]:
@@ -107,6 +110,7 @@ def _summary(cell: Cell, parts: list[Rollup]) -> CellSummary:
         _mean((part.partitions, part.windows) for part in parts),
         _mean((part.golden_log_error, part.windows) for part in parts),
         _mean((_startup_us(part), part.windows) for part in parts),
+        _mean((part.log_memory_kb, part.windows) for part in parts),
     )
 
 

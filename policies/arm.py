@@ -170,6 +170,7 @@ class ModelSpec(BaseModel):
     family: Slug
     latency_target_ms: Annotated[float, Field(gt=0, le=3_600_000)]
     max_accuracy_drop: Annotated[float, Field(ge=0, le=1)] = 0.02
+    max_memory_mb: Annotated[float, Field(gt=0)] | None = None
     params: Annotated[float, Field(gt=0)] | None = None
     golden: GoldenReference | None = None
     variants: Annotated[tuple[Variant, ...], Field(min_length=1, max_length=256)]

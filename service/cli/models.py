@@ -39,6 +39,7 @@ def add_model(  # noqa: PLR0913, PLR0917 -- an argument is an option
     max_accuracy_drop: Annotated[
         float | None, typer.Option(min=0, max=1, help="The share of accuracy it can bear to lose.")
     ] = None,
+    max_memory_mb: Annotated[float | None, typer.Option(min=1, help="The memory (MiB) that a run may take.")] = None,
     target: Annotated[list[str] | None, typer.Option(help="A SoC the files were built for; may be repeated.")] = None,
     file_format: Annotated[
         Format | None, typer.Option("--format", help="For files that are not read: vendor binaries.")
@@ -66,7 +67,7 @@ def add_model(  # noqa: PLR0913, PLR0917 -- an argument is an option
         app,
         model,
         files,
-        stated | {"max_accuracy_drop": max_accuracy_drop},
+        stated | {"max_accuracy_drop": max_accuracy_drop, "max_memory_mb": max_memory_mb},
         {field: value for field, value in of_files.items() if value},
         golden,
         golden_input,

@@ -43,7 +43,8 @@ _ROLL: Final = text(
                golden_checks, golden_passed, timeouts, errors, delegated_nodes::float / nullif(total_nodes, 0) AS share,
                partitions, executed_by ~* '(xnnpack|cpu|reference)' AS on_cpu, load_us,
                ln(nullif(golden_max_rel_error, 0)) AS log_error,
-               CASE WHEN NOT coalesce(cache_hit, false) THEN compile_us END AS cold_us
+               CASE WHEN NOT coalesce(cache_hit, false) THEN compile_us END AS cold_us,
+               ln(nullif(memory_peak_kb, 0)::float) AS log_memory
         FROM observation
         WHERE received_at >= :start AND received_at < :upto AND kind = 'window'
           AND (set_aside IS NULL OR set_aside = ANY(:clock_faults))
@@ -60,7 +61,8 @@ _ROLL: Final = text(
                count(partitions) AS split_windows, coalesce(sum(partitions), 0)::bigint AS partitions_sum,
                count(log_error) AS error_windows, coalesce(sum(log_error), 0) AS log_error_sum,
                count(load_us) AS loaded, coalesce(sum(load_us), 0)::bigint AS load_us_sum,
-               count(cold_us) AS compiled, coalesce(sum(cold_us), 0)::bigint AS compile_us_sum
+               count(cold_us) AS compiled, coalesce(sum(cold_us), 0)::bigint AS compile_us_sum,
+               count(log_memory) AS memory_windows, coalesce(sum(log_memory), 0) AS log_memory_sum
         FROM seen GROUP BY {_KEYS}
     ), latency AS (
         SELECT {_KEYS}, array_agg(bucket ORDER BY bucket) AS latency_buckets, array_agg(runs ORDER BY bucket) AS latency_counts
@@ -87,7 +89,8 @@ _ROLL: Final = text(
     INSERT INTO observation_rollup
         (day, {_KEYS}, windows, measured, runs, latency_buckets, latency_counts, p50_buckets, p50_counts,
          golden_checked, golden_failed, failed, timed_out, attempts, crashed, delegated_windows, delegated_share_sum,
-         on_cpu, split_windows, partitions_sum, error_windows, log_error_sum, loaded, load_us_sum, compiled, compile_us_sum)
+         on_cpu, split_windows, partitions_sum, error_windows, log_error_sum, loaded, load_us_sum, compiled, compile_us_sum,
+         memory_windows, log_memory_sum)
     SELECT :day, {_KEYS}, coalesce(windows, 0), coalesce(measured, 0), coalesce(runs, 0),
            coalesce(latency_buckets, '{{}}'), coalesce(latency_counts, '{{}}'),
            coalesce(p50_buckets, '{{}}'), coalesce(p50_counts, '{{}}'),
@@ -95,7 +98,7 @@ _ROLL: Final = text(
            coalesce(attempts, 0), coalesce(crashed, 0), coalesce(delegated_windows, 0), coalesce(delegated_share_sum, 0),
            coalesce(on_cpu, 0), coalesce(split_windows, 0), coalesce(partitions_sum, 0), coalesce(error_windows, 0),
            coalesce(log_error_sum, 0), coalesce(loaded, 0), coalesce(load_us_sum, 0), coalesce(compiled, 0),
-           coalesce(compile_us_sum, 0)
+           coalesce(compile_us_sum, 0), coalesce(memory_windows, 0), coalesce(log_memory_sum, 0)
     FROM counted FULL JOIN started USING ({_KEYS}) LEFT JOIN latency USING ({_KEYS}) LEFT JOIN median USING ({_KEYS})
     """  # noqa: S608 -- constants of this file
 ).bindparams(half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS, clock_faults=list(CLOCK_FAULTS))
@@ -120,7 +123,8 @@ _COUNTS: Final = text(
            sum(log_error_sum) / nullif(sum(error_windows), 0) AS golden_log_error,
            (sum(load_us_sum) / nullif(sum(loaded), 0))::float AS load_us,
            (sum(compile_us_sum) / nullif(sum(compiled), 0))::float AS compile_us,
-           least(1, sum(compiled)::float / nullif(sum(loaded), 0)) AS cold_share
+           least(1, sum(compiled)::float / nullif(sum(loaded), 0)) AS cold_share,
+           sum(log_memory_sum) / nullif(sum(memory_windows), 0) AS log_memory_kb
     FROM observation_rollup GROUP BY {_KEYS} ORDER BY {_KEYS}
     """  # noqa: S608
 )

@@ -45,11 +45,12 @@ def strange_lake(folder: Path) -> None:
         folder,
         [
             [
-                *(row(n, run_count=n + 1, latency_p50_us=1000.0 * 1.5**n, load_us=900 + n) for n in range(7)),
+                *(row(n, run_count=n + 1, latency_p50_us=1000.0 * 1.5**n, load_us=900 + n, memory_peak_kb=60_000 * n) for n in range(7)),
                 row(20, **strange, histogram=[{"bucket": -3, "count": 2}, {"bucket": 0, "count": 1}], latency_p50_us=0.01),
                 row(21, **strange, histogram=[], workload=None, run_count=0, latency_p50_us=None, timeouts=2),
                 row(22, histogram=None, run_count=None, errors=None, timeouts=None, latency_p50_us=None),
                 row(23, set_aside="golden-impossible"),
+                row(24, set_aside="negative-latency", golden_checks=2, golden_passed=1, run_count=None, histogram=None),
                 row(900, record_id=start, kind="attempt", histogram=None, run_count=None),
                 row(901, kind="attempt", histogram=None, run_count=None, workload=None),
                 row(902, kind="attempt", device_class="never-seen", histogram=None, run_count=None),

@@ -94,6 +94,13 @@ def test_golden_failures_and_errors_put_an_arm_out_only_when_there_are_several()
     assert exclusions(facts, 5, Limits()).tolist() == ["", "golden_check_fails", "", "error_rate_over_limit", ""]
 
 
+def test_an_arm_that_takes_more_memory_than_the_app_can_spare_is_out_and_one_that_told_nothing_is_not() -> None:
+    facts = CellFacts(
+        {"memory_mb": np.array([90.0, 110.0, np.nan, 110.0]), "max_memory_mb": np.array([100.0, 100.0, 100.0, np.nan])}
+    )
+    assert exclusions(facts, 4, Limits()).tolist() == ["", "memory_over_limit", "", ""]
+
+
 @given(trials=st.integers(1, 1000), share=st.floats(0, 1))
 def test_a_lower_bound_lies_between_zero_and_the_share(trials: int, share: float) -> None:
     failures = float(int(share * trials))

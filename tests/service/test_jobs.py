@@ -319,3 +319,19 @@ def test_a_run_whose_variances_cannot_be_kept_stands(tmp_path: Path) -> None:
     (tmp_path / "local").write_text("no folder")
     remember(tmp_path / "local", Memory())
     assert (tmp_path / "local").read_text() == "no folder"
+
+
+def test_an_arm_whose_windows_took_more_memory_than_the_model_may_is_ranked_nowhere(
+    client: FlaskClient, engine: Engine, operator: Operator
+) -> None:
+    operator.publish(max_memory_mb=50.0)
+    send(client, [make_observation(memory_peak_kb=peak) for peak in (61_000, 60_000, None)])
+    send(client, [make_observation((9000,), arm=CPU, memory_peak_kb=30_000)])
+    [npu, _] = sorted(rolled(engine), key=lambda rollup: rollup.cell.arm, reverse=True)
+    assert npu.log_memory_kb == pytest.approx(math.log(61_000 * 60_000) / 2)
+    learn(engine, clock.now(), clock.now(), Budget())
+    operator.publish(max_memory_mb=50.0)
+    content = load(engine)
+    assert content is not None
+    ranking = content.rankings[make_fingerprint().driver_stack]["camera"]["segmentation"]["burst"]
+    assert ranking["excluded"] == {NPU: "memory_over_limit"}

@@ -60,6 +60,8 @@ class RollupRow(SQLModel, table=True):
     load_us_sum: int = Field(sa_type=BigInteger)
     compiled: int = Field(sa_type=BigInteger)
     compile_us_sum: int = Field(sa_type=BigInteger)
+    memory_windows: int = Field(sa_type=BigInteger)
+    log_memory_sum: float
 
 
 class CohortMedianRow(SQLModel, table=True):
