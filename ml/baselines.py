@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ml.kernels import Encoder
+from ml.features import Encoder
 from ml.protocols import Question
 from ml.table import Index, Numbers, Table, Text, arm_part, concatenate
 

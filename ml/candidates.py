@@ -88,6 +88,7 @@ def _table(candidates: Sequence[_Candidate], latency_ms: Sequence[float] | None 
         "family": [c.model.family for c in candidates],
         "task": [c.model.task for c in candidates],
         "params": [c.model.params or np.nan for c in candidates],
+        "layers": [_layers(c.arm) for c in candidates],
         "coverage": [_coverage(c.arm) for c in candidates],
         "chip_vendor": [c.stack.soc_vendor or "" for c in candidates],
         "chip_soc": [c.stack.soc or "" for c in candidates],
@@ -97,6 +98,11 @@ def _table(candidates: Sequence[_Candidate], latency_ms: Sequence[float] | None 
     if latency_ms is not None:
         columns["latency_ms"] = latency_ms
     return Table.of(columns)
+
+
+def _layers(arm: Arm) -> float:
+    graph = arm.variant.model_graph
+    return np.nan if graph is None else len(graph.nodes)
 
 
 def _coverage(arm: Arm) -> float:

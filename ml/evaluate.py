@@ -13,11 +13,11 @@ import numpy as np
 
 from ml.adaptive import run_adaptive
 from ml.baselines import BASELINES, PREDICTS_LATENCY
+from ml.caution import caution
 from ml.intervals import Intervals, calibrate
 from ml.latency import LatencyModel
 from ml.metrics import Row, choose
 from ml.protocols import SPLITS, Answer, Question, Trial
-from ml.recommend import decision_score, safe_arms
 from ml.refit import adapted
 from ml.table import Numbers, Table, concatenate, decision_subset
 from ml.tally import Tally
@@ -58,9 +58,7 @@ class Learner:
         model = self.model.add(question.extra) if len(question.extra) else self.model
         mean, sd = model.predict(question.cells, return_std=True)
         known = concatenate(question.base, question.extra)
-        unmeasured_model = ~np.isin(question.cells.model, known.model)
-        guarded = unmeasured_model & ~np.isin(question.cells.arm, safe_arms(known))
-        return decision_score(mean, guarded), mean, sd
+        return mean + caution(known, question.cells), mean, sd
 
     def half_widths(self, question: Question, sd: Numbers) -> tuple[Numbers, Numbers] | None:
         """Half widths of the 80 % and 95 % intervals, None where the base was not calibrated."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ml.features import Encoder, Matrix, text_by_name, text_column
 from ml.table import Index, Numbers, Table, Text, arm_part, arm_path
-
-Matrix = NDArray[np.float64]
 
 
 class Term(NamedTuple):
@@ -50,81 +48,9 @@ TERMS: Final = tuple(
     )
 )
 
-CHIP_LENGTHS: Final = MappingProxyType(
-    {
-        "chip_npu": 4.0,
-        "chip_npu_version": 4.0,
-        "chip_fp16": 0.5,
-        "chip_npu_fp16": 0.5,
-        "chip_year": 4.0,
-        "chip_tier": 0.7,
-    }
-)
-"""Differences at which chipsets stop to resemble each other; other numeric features take one standard deviation."""
-
-CATEGORY_WEIGHT: Final = 0.5
-"""Two different categories of one text feature lie √2 · this apart."""
-
 
 def _no_text() -> Text:
     return np.array([], dtype=np.str_)
-
-
-@dataclass(frozen=True)
-class Encoder:
-    """What a universe of cells says about scales and features, learned once and then fixed."""
-
-    lengths: Mapping[str, float]
-    centres: Mapping[str, float]
-    categories: Mapping[str, tuple[str, ...]]
-    log_params_centre: float
-    kernels: frozenset[str]
-
-    @classmethod
-    def of(cls, table: Table) -> Encoder:
-        """Length scales, categories, and the kernels for which the table has anything to compare."""
-        lengths, centres = {}, {}
-        for name in sorted(name for name in table.number if name.startswith("chip_")):
-            values = _by_name(table.chipset, table.number[name])
-            known = values[np.isfinite(values)]
-            if known.size:
-                lengths[name] = CHIP_LENGTHS.get(name, float(known.std()) or 1.0)
-                centres[name] = float(known.mean())
-        texts = {name: column for name, column in sorted(table.text.items()) if name.startswith("chip_")}
-        categories = {name: tuple(np.unique(column[column != ""]).tolist()) for name, column in texts.items()}
-        sizes = _log_params(table)
-        known = sizes[np.isfinite(sizes)]
-        has_task = bool((_text(table, "task") != "").any())
-        facts = {
-            "near": bool(lengths or categories),
-            "family": bool((_text(table, "family") != "").any()),
-            "task": has_task,
-            "size": known.size > 0,
-            "alike": has_task and known.size > 0,
-            "precision": bool((arm_part(table, "precision") != "").any()),
-            "path": bool((arm_path(table) != "").any()),
-        }
-        centre = float(np.median(known)) if known.size else 0.0
-        present = frozenset(name for name, there in facts.items() if there)
-        return cls(lengths, centres, categories, centre, present | {"", "same"})
-
-    def chip_coordinates(self, table: Table) -> Matrix:
-        """One row per chipset of the table in name order. An unknown number takes the mean and a mark of its own."""
-        parts: list[Numbers] = [np.zeros(len(np.unique(table.chipset)))]
-        for name, length in self.lengths.items():
-            values = _by_name(table.chipset, _number(table, name))
-            unknown = ~np.isfinite(values)
-            parts += [np.where(unknown, self.centres[name], values) / length, unknown.astype(np.float64)]
-        for name, known in self.categories.items():
-            values_text = _text_by_name(table.chipset, _text(table, name))
-            parts += [CATEGORY_WEIGHT * (values_text == category) for category in known]
-        return np.column_stack(parts)
-
-    def size_coordinates(self, table: Table) -> Matrix:
-        """One row per model of the table in name order: logarithm of parameters, a mark where unknown."""
-        sizes = _log_params(table)
-        unknown = ~np.isfinite(sizes)
-        return np.column_stack([np.where(unknown, self.log_params_centre, sizes), unknown])
 
 
 @dataclass(frozen=True)
@@ -136,7 +62,7 @@ class Space:
     models: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     chip_coordinates: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
-    size_coordinates: Matrix = field(default_factory=lambda: np.zeros((0, 2)))
+    model_coordinates: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
     families: Text = field(default_factory=_no_text)
     tasks: Text = field(default_factory=_no_text)
     precisions: Text = field(default_factory=_no_text)
@@ -172,8 +98,8 @@ class Space:
         return self._known(kernels)
 
     def model_kernels(self) -> dict[str, Matrix]:
-        """`same`, equal `family`, equal `task`, `size`: squared exponential of log parameters, `alike`: task × size."""
-        task, size = _equal(self.tasks), _squared_exponential(self.size_coordinates)
+        """`same`, equal `family`, equal `task`, `size`: squared exponential of the features, `alike`: task × size."""
+        task, size = _equal(self.tasks), _squared_exponential(self.model_coordinates)
         features = {"family": _equal(self.families), "task": task, "size": size, "alike": task * size}
         return self._known(_identity(len(self.models)) | features)
 
@@ -191,20 +117,21 @@ class Space:
         return replace(self, chipsets=(*self.chipsets, *_names(table.chipset)), chip_coordinates=grown)
 
     def _with_models(self, table: Table) -> Space:
+        rows = self.encoder.model_coordinates(table)
         return replace(
             self,
             models=(*self.models, *_names(table.model)),
-            size_coordinates=np.vstack([self.size_coordinates, self.encoder.size_coordinates(table)]),
-            families=np.append(self.families, _text_by_name(table.model, _text(table, "family"))),
-            tasks=np.append(self.tasks, _text_by_name(table.model, _text(table, "task"))),
+            model_coordinates=np.vstack([self.model_coordinates, rows]) if self.models else rows,
+            families=np.append(self.families, text_by_name(table.model, text_column(table, "family"))),
+            tasks=np.append(self.tasks, text_by_name(table.model, text_column(table, "task"))),
         )
 
     def _with_arms(self, table: Table) -> Space:
         return replace(
             self,
             arms=(*self.arms, *_names(table.arm)),
-            precisions=np.append(self.precisions, _text_by_name(table.arm, arm_part(table, "precision"))),
-            paths=np.append(self.paths, _text_by_name(table.arm, arm_path(table))),
+            precisions=np.append(self.precisions, text_by_name(table.arm, arm_part(table, "precision"))),
+            paths=np.append(self.paths, text_by_name(table.arm, arm_path(table))),
         )
 
 
@@ -294,31 +221,3 @@ def _codes(names: tuple[str, ...], column: Text) -> Index:
     number = {name: code for code, name in enumerate(names)}
     values, inverse = np.unique(column, return_inverse=True)
     return np.array([number[str(value)] for value in values], dtype=np.intp)[inverse]
-
-
-def _by_name(names: Text, column: Numbers) -> Numbers:
-    """The largest known value of each name in name order, NaN where none is known: rows in any order give the same."""
-    values, inverse = np.unique(names, return_inverse=True)
-    found = np.full(len(values), np.nan)
-    np.fmax.at(found, inverse, column)
-    return found
-
-
-def _text_by_name(names: Text, column: Text) -> Text:
-    """The last value of each name in name order, by the alphabet; "" where none is known."""
-    order = np.lexsort((column, names))
-    _, first_of_reversed = np.unique(names[order][::-1], return_index=True)
-    return column[order][::-1][first_of_reversed]
-
-
-def _log_params(table: Table) -> Numbers:
-    params = _by_name(table.model, _number(table, "params"))
-    return np.log(np.where(params > 0, params, np.nan))
-
-
-def _number(table: Table, name: str) -> Numbers:
-    return table.number.get(name, np.full(len(table), np.nan))
-
-
-def _text(table: Table, name: str) -> Text:
-    return table.text.get(name, np.full(len(table), ""))

@@ -23,7 +23,8 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ml.kernels import Cells, Covariance, Matrix, Space
+from ml.features import Matrix
+from ml.kernels import Cells, Covariance, Space
 from ml.measured import Measured, by_model, distinct, joined, merged, unit_rows
 from ml.posterior import Posterior, UnitGroup
 from ml.table import Index, Numbers, Table, concatenate

@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ml.array_file import Kind, packed, unpacked
-from ml.kernels import CATEGORY_WEIGHT, CHIP_LENGTHS, TERMS, Cells, Encoder, Space
+from ml.features import CATEGORY_WEIGHT, CHIP_LENGTHS, MODEL_LENGTHS, Encoder
+from ml.kernels import TERMS, Cells, Space
 from ml.latency import LatencyModel
 from ml.measured import Measured
 
 NAMES: Final = ("chipsets", "models", "arms")
-FEATURES: Final = ("chip_coordinates", "size_coordinates", "families", "tasks", "precisions", "paths")
+FEATURES: Final = ("chip_coordinates", "model_coordinates", "families", "tasks", "precisions", "paths")
 
 
 def feature_digest() -> str:
     """Digest of what a model's numbers depend on beside its data: the kernel terms and the scales of features."""
-    text = json.dumps([[term.label for term in TERMS], dict(CHIP_LENGTHS), CATEGORY_WEIGHT], sort_keys=True)
+    scales = [dict(CHIP_LENGTHS), CATEGORY_WEIGHT, dict(MODEL_LENGTHS)]
+    text = json.dumps([[term.label for term in TERMS], *scales], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -62,7 +64,8 @@ def model_of(content: bytes) -> LatencyModel:
 
 def _space(encoder: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Space:
     categories = {name: tuple(values) for name, values in encoder["categories"].items()}
-    known = {**encoder, "categories": categories, "kernels": frozenset(encoder["kernels"])}
+    known = {**encoder, "categories": categories, "formats": tuple(encoder["formats"])}
+    known["kernels"] = frozenset(encoder["kernels"])
     chipsets, models, arms = (tuple(str(name) for name in arrays[key].tolist()) for key in NAMES)
     chips, sizes, families, tasks, precisions, paths = (arrays[key] for key in FEATURES)
     return Space(Encoder(**known), chipsets, models, arms, chips, sizes, families, tasks, precisions, paths)

@@ -64,7 +64,7 @@ Protocol = Callable[[Table, int], Iterator[Trial]]
 
 
 def hidden(table: Table) -> Table:
-    """The cells of a table without what their measurement told, save for the coverage a compile report gives."""
+    """The cells of a table without what their measurement told, save for the layers and coverage a compile report gives."""
     number = {name: column for name, column in table.number.items() if name != "accuracy_drop"}
     return replace(table, latency_ms=np.full(len(table), np.nan), number=number)
 

@@ -6,12 +6,11 @@ Pure: the same observations and candidates give the same rankings. Device classe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from ml.caution import caution
 from ml.failures import cost_of_failing, failure_probability
 from ml.fleet_posterior import fleet_posterior
 from ml.limits import CellFacts, Exclusion, Limits, exclusions
@@ -19,15 +18,6 @@ from ml.memory import Memory
 from ml.posterior import Posterior
 from ml.rankings import Rankings
 from ml.table import Index, Numbers, Table
-
-SAFE_REGRET: Final = 2.5
-"""An arm whose 95th percentile of regret stays under this may lead for a model that nobody has measured."""
-
-GUARD_LOG_COST: Final = 20.0
-"""More than any two arms differ in log cost: puts an arm behind all that are not guarded."""
-
-MIN_UNITS: Final = 10
-"""Units with two measured arms before an arm's regret is believed."""
 
 
 def recommend(
@@ -65,7 +55,12 @@ def ranked(
     limits: Limits | None = None,
     regret_cap: float = 2.0,
 ) -> Rankings:
-    """The rankings that follow from a posterior of the candidates; arguments as in `recommend`."""
+    """The rankings that follow from a posterior of the candidates; arguments as in `recommend`.
+
+    Arms are ordered by expected log cost, with `caution` where a model is new. Doubt about a latency adds nothing: terms
+    for risk chose worse arms on earlier releases of AI Hub. Doubt whether an arm runs at all does, through the cost of
+    failing.
+    """
     facts, limits, count = facts or CellFacts(), limits or Limits(), len(candidates)
     if any(len(column) != count for column in facts.columns.values()):
         raise ValueError("facts go with candidates: lengths differ")
@@ -76,7 +71,7 @@ def ranked(
     cost = (np.exp(posterior.mean) + startup) * cost_of_failing(failing)
     in_cost = Posterior(np.log(cost), posterior.sd, posterior.groups)
     measured = np.isin(candidates.model, observations.model)
-    guarded = ~measured & ~np.isin(candidates.arm, safe_arms(observations))
+    careful = caution(observations, candidates)
     unit = candidates.units()
     return Rankings(
         candidates,
@@ -88,33 +83,11 @@ def ranked(
         in_cost.expected_excess(regret_cap, allowed=allowed),
         _target_probability(posterior, facts.column("target_ms", count)),
         excluded,
-        guarded,
+        careful,
         measured,
         unit,
-        np.lexsort((candidates.arm, decision_score(np.log(cost), guarded), ~allowed, unit)),
+        np.lexsort((candidates.arm, np.log(cost) + careful, ~allowed, unit)),
     )
-
-
-def decision_score(log_cost: Numbers, guarded: NDArray[np.bool_]) -> Numbers:
-    """What arms are ordered by, lowest first: expected log cost, guarded arms after all others.
-
-    Doubt about a latency adds nothing: terms for risk chose worse arms on an earlier release of AI Hub. Doubt whether
-    an arm runs at all does, through the cost of failing.
-    """
-    return log_cost + np.where(guarded, GUARD_LOG_COST, 0.0)
-
-
-def safe_arms(observations: Table) -> NDArray[np.str_]:
-    """Arms whose measured regret (their latency over the unit's best) has a 95th percentile under 2.5."""
-    unit = observations.units()
-    best = np.full(int(unit.max(initial=-1)) + 1, np.inf)
-    np.minimum.at(best, unit, observations.latency_ms)
-    compared = np.bincount(unit, minlength=len(best))[unit] >= 2
-    regret = observations.latency_ms / best[unit]
-    arms = np.unique(observations.arm)
-    rows = [compared & (observations.arm == arm) for arm in arms]
-    safe = [row.sum() >= MIN_UNITS and np.quantile(regret[row], 0.95) < SAFE_REGRET for row in rows]
-    return arms[np.array(safe, dtype=np.bool_)]
 
 
 def _reports_of(observations: Table, candidates: Table, reports: Index) -> Index:

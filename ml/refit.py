@@ -19,7 +19,8 @@ from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
-from ml.kernels import TERMS, Cells, Matrix, Space
+from ml.features import Matrix
+from ml.kernels import TERMS, Cells, Space
 from ml.table import Numbers, Table, TableError, decision_subset, read_table
 from ml.variances import FROZEN
 

@@ -14,7 +14,6 @@ from ml.findings.thermal import hot_and_cool
 from ml.limits import Exclusion
 from ml.posterior import Posterior, UnitGroup
 from ml.rankings import Rankings
-from ml.recommend import decision_score
 from ml.rollup import Rollup
 from ml.table import Index, Numbers
 
@@ -88,7 +87,7 @@ def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: np.ndarr
     cost, sd = rankings.cost_ms * np.exp(factor), np.hypot(rankings.sd, doubt)
     allowed = rankings.excluded == Exclusion.NONE.value
     posterior = Posterior(np.log(cost), sd, tuple(_groups(rankings, sd)))
-    order = np.lexsort((rankings.cells.arm, decision_score(np.log(cost), rankings.guarded), ~allowed, rankings.unit))
+    order = np.lexsort((rankings.cells.arm, np.log(cost) + rankings.caution, ~allowed, rankings.unit))
     return replace(
         rankings,
         mean=rankings.mean + factor,

@@ -1,8 +1,8 @@
 """The tidy table: one row per measured (chipset, model, arm), or one per cell to be predicted.
 
 Columns: `chipset`, `model`, `arm` (text) and `latency_ms` (milliseconds, > 0) are needed; `family`, `task`,
-`precision`, `format`, `delegate` (text), `params`, `coverage`, `accuracy_drop` (numbers) and any `chip_*` (a feature of
-the chipset, number or text) are used where present. Text "" and number NaN mean unknown.
+`precision`, `format`, `delegate` (text), `params`, `layers` (of the file), `coverage`, `accuracy_drop` (numbers) and any
+`chip_*` (a feature of the chipset, number or text) are used where present. Text "" and number NaN mean unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Index = NDArray[np.intp]
 
 KEYS: Final = ("chipset", "model", "arm")
 OPTIONAL_TEXT: Final = ("family", "task", "precision", "format", "delegate")
-OPTIONAL_NUMBERS: Final = ("params", "coverage", "accuracy_drop")
+OPTIONAL_NUMBERS: Final = ("params", "layers", "coverage", "accuracy_drop")
 DECISION_FORMATS: Final = frozenset({"tflite", "onnx", "dlc", "qnn-context", "onnx-epcontext"})
 
 

@@ -152,3 +152,11 @@ def test_kinds_of_precision_are_told_apart() -> None:
     arms = ["fp32.a.b", "int8.a.b", "int8-dynamic.a.b", "int16x8.a.b", "mixed-int16.a.b", "int16x8-mixed.a.b"]
     table = Table.of({"chipset": ["c"] * 6, "model": ["m"] * 6, "arm": arms})
     assert precision_kind(table).tolist() == ["float", "int8", "int8", "int16", "mixed", "mixed"]
+
+
+def test_few_groups_are_held_out_one_by_one(some_aihub: Table) -> None:
+    five = some_aihub.take(np.isin(some_aihub.chipset, np.unique(some_aihub.chipset)[:5]))
+    chipset = np.unique(five.chipset, return_inverse=True)[1]
+    model = LatencyModel(n_inducing=80)
+    [two_folds], [five_folds] = (calibrate(model, five, chipset, folds=folds) for folds in (2, 5))
+    assert np.array_equal(two_folds.scores[""], five_folds.scores[""])

@@ -193,3 +193,24 @@ def test_refitting_raises_the_evidence(some_aihub: Table) -> None:
     evidence = Evidence(few, 0.07)
     theta = np.log([max(found[term.label], 1e-6) for term in evidence.terms])
     assert evidence(theta)[0] < evidence(np.log(np.full(len(theta), 0.02)))[0]
+
+
+def test_models_are_told_apart_by_parameters_and_by_layers_of_their_files() -> None:
+    table = Table.of(
+        {
+            "chipset": ["c"] * 6,
+            "model": ["a", "a", "b", "b", "c", "c"],
+            "arm": ["fp32.tflite.cpu", "fp32.onnx.cpu"] * 3,
+            "params": [1e6, 1e6, 1e6, 1e6, np.nan, np.nan],
+            "layers": [100, 100, 100, 300, np.nan, np.nan],
+        }
+    )
+    alike = Space.of(table).model_kernels()["size"]
+    assert alike[0, 1] < 0.5
+    assert 0 < alike[0, 2] < 1
+    assert np.array_equal(np.diag(alike), np.ones(3))
+
+
+def test_the_order_of_rows_does_not_move_coordinates(some_aihub: Table) -> None:
+    shuffled = some_aihub.take(np.random.default_rng(2).permutation(len(some_aihub)))
+    assert np.array_equal(Space.of(some_aihub).model_coordinates, Space.of(shuffled).model_coordinates)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ml.caution import MIN_UNITS, RISKY_LOG_COST, UNPROVEN_LOG_COST, caution
 from ml.coverage_prior import coverage_log_cost
 from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
 from ml.rankings import Rankings
-from ml.recommend import decision_score, recommend, safe_arms
+from ml.recommend import recommend
 from ml.table import Numbers, Table, concatenate
 
 ARMS = ("fp32.tflite.cpu", "fp16.tflite.gpu", "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu")
@@ -144,23 +145,33 @@ def test_with_no_observation_at_all_every_arm_is_still_ranked() -> None:
     assert not any(ranking.measured for ranking in rankings)
 
 
-def test_for_a_model_nobody_measured_an_arm_that_was_a_disaster_elsewhere_comes_last() -> None:
-    fleet = make_fleet(12, 6, (0.8, 0.6, 0.0, 0.7))
+def now_and_then_a_disaster(fleet: Table, arm: str) -> Table:
+    """The same fleet, one in seven of the arm's cells a fall-back."""
     latency = fleet.latency_ms.copy()
-    npu = np.flatnonzero(fleet.arm == ARMS[2])
-    latency[npu[::7]] *= 20  # fastest as a rule, now and then a fall-back
-    fleet = replace(fleet, latency_ms=latency)
+    latency[np.flatnonzero(fleet.arm == arm)[::7]] *= 20
+    return replace(fleet, latency_ms=latency)
+
+
+def test_for_a_model_nobody_measured_an_arm_that_was_a_disaster_elsewhere_does_not_lead() -> None:
+    fleet = now_and_then_a_disaster(make_fleet(12, 6, (0.8, 0.45, 0.0, 0.7)), ARMS[2])
     known = fleet.take(fleet.model != "model5")
-    assert set(ARMS) - set(safe_arms(known).tolist()) == {ARMS[2]}
     new = [ranking for ranking in rank(known, fleet) if ranking.model == "model5"]
     assert new
     for ranking in new:
         assert ranking.arms[0].arm != ARMS[2]
 
 
-def test_a_guarded_arm_scores_behind_every_other() -> None:
-    score = decision_score(np.array([0.0, 5.0]), np.array([True, False]))
-    assert score[0] > score[1]
+def test_caution_asks_more_of_risky_arms_and_of_unproven_ones_and_nothing_where_a_model_is_measured() -> None:
+    fleet = now_and_then_a_disaster(make_fleet(12, 6, (0.8, 0.45, 0.0, 0.7)), ARMS[2])
+    seldom = (fleet.arm != ARMS[3]) | (np.arange(len(fleet)) < 4 * (MIN_UNITS - 1))
+    known = fleet.take((fleet.model != "model5") & seldom)
+    asked = caution(known, fleet)
+    new = fleet.model == "model5"
+    assert not asked[~new].any()
+    by_arm = {arm: set(asked[new & (fleet.arm == arm)].tolist()) for arm in ARMS}
+    assert by_arm[ARMS[1]] == {0.0}
+    assert by_arm[ARMS[2]] == {RISKY_LOG_COST}
+    assert by_arm[ARMS[3]] == {UNPROVEN_LOG_COST}
 
 
 def test_populations_that_share_nothing_do_not_touch_each_other() -> None:
