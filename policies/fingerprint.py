@@ -79,12 +79,22 @@ class Gpu(_Fact):
 
 
 class VendorRuntime(_Fact):
-    """A vendor NPU runtime: whether it loads is measured, what it is worth is a hint."""
+    """A vendor NPU runtime: whether it loads is measured, what it is worth is a hint. Or what the app loads models with.
+
+    `search`: what a probe that could not tell said of its search.
+    """
 
     name: str
     delegate: Delegate | None
     presence: Presence
     version: str | None = None
+    search: str | None = None
+
+    @property
+    def of_app(self) -> bool:
+        """Whether it is the app's own library, and reaches no silicon by itself."""
+        entry = catalog.runtimes().entries.get(self.name)
+        return entry is not None and entry.delegate is None
 
 
 class Anomaly(_Fact):
@@ -141,7 +151,16 @@ class Fingerprint(_Fact):
     def accelerated(self) -> bool:
         """Whether there is an NNAPI driver that is no CPU and no test driver, or a vendor's runtime that loads."""
         drivers = any(one.kind not in {"cpu", "sample"} for one in self.accelerators)
-        return drivers or any(runtime.presence is Presence.YES for runtime in self.runtimes)
+        return drivers or any(r.presence is Presence.YES and not r.of_app for r in self.runtimes)
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """What another probe could still find out: vendor runtimes of this SoC, and which operations drivers take."""
+        entries = catalog.runtimes().entries
+        runtimes = [r.name for r in self.runtimes if r.presence is Presence.UNKNOWN and r.delegate is not None]
+        drivers = [a.name for a in self.accelerators if a.supports is None and a.kind not in {"cpu", "sample"}]
+        ours = [f"runtimes.{name}" for name in runtimes if entries[name].vendor == self.soc_vendor]
+        return (*ours, *(f"nnapi.{name}.supports" for name in drivers))
 
     @property
     def driver_switched_off(self) -> bool:
@@ -160,7 +179,8 @@ _CLASS_FACTS: Final = {
 }  # fmt: skip
 # What the catalogue says of a driver may be corrected without renaming every class; an alias is the same driver.
 _NOT_CLASS_FACTS: Final = {
-    "accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status", "reference"}}
+    "accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status", "reference"}},
+    "runtimes": {"__all__": {"search"}},
 }
 
 
@@ -323,11 +343,13 @@ def _runtime(name: str, state: str | None, anomalies: list[Anomaly]) -> VendorRu
         anomalies.append(Anomaly(code="new-runtime", detail=f"no known vendor runtime is called {name!r}"))
     word, _, version = (state or "").partition(" ")
     presence = _PRESENCE.get(word.lower(), Presence.UNKNOWN)
+    told = presence is not Presence.UNKNOWN
     return VendorRuntime(
         name=found[0] if found else name,
         delegate=found[1].delegate if found else None,
         presence=presence,
-        version=version or None,
+        version=(version or None) if told else None,
+        search=None if told else state or None,
     )
 
 
@@ -360,9 +382,11 @@ _NNAPI_VENDORS: Final = frozenset({"google", "mediatek", "samsung"})
 
 def _switched_off(facts: Fingerprint, soc: catalog.SocEntry | None) -> Iterator[Anomaly]:
     npu_expected = soc is not None and soc.npu is not None and soc.vendor in _NNAPI_VENDORS
-    vendor_runtime = any(r.presence is Presence.YES for r in facts.runtimes)
+    vendor_runtime = any(r.presence is Presence.YES and not r.of_app for r in facts.runtimes)
+    # The vendor's own runtime was looked for and not found where it was looked for: nobody can say that all is off.
+    searched = any(r.search is not None and not r.of_app for r in facts.runtimes)
     alive = any(not a.is_cpu and (a.supports is None or any(a.supports.values())) for a in facts.accelerators)
-    if npu_expected and facts.nnapi_level is not None and not vendor_runtime and not alive:
+    if npu_expected and facts.nnapi_level is not None and not (vendor_runtime or searched or alive):
         detail = f"{facts.soc} has an NPU, but NNAPI lists no accelerator that supports any operation"
         yield Anomaly(code="driver-switched-off", detail=detail)
 

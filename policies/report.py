@@ -140,7 +140,10 @@ class Probe(_Part):
 
 
 class CapabilityReport(_Part):
-    """All of it. `runtimes` maps a vendor runtime to "loaded…", "absent", or null where the probe could not tell."""
+    """All of it. `runtimes` maps a vendor runtime to "loaded…", "absent", or null where the probe could not tell.
+
+    The library that the app loads models with may stand there too, with its version: `"litert": "loaded 2.1.0"`.
+    """
 
     schema_: Annotated[int, Field(alias="schema", ge=1)]
     device: Device

@@ -76,8 +76,9 @@ def cache_token(arm: Arm, fingerprint: Fingerprint, options: dict[str, Any]) -> 
 
 
 def phone_facts(fingerprint: Fingerprint) -> Sequence[str | int | None]:
-    """What voids everything that was compiled on a phone, where it changes."""
-    return fingerprint.manufacturer, fingerprint.model, fingerprint.api_level, fingerprint.build
+    """What voids everything that was compiled on a phone, where it changes: its build, and the app's own runtimes."""
+    runtimes = sorted(f"{r.name} {r.version}" for r in fingerprint.runtimes if r.of_app)
+    return fingerprint.manufacturer, fingerprint.model, fingerprint.api_level, fingerprint.build, *runtimes
 
 
 def driver_facts(

@@ -44,6 +44,7 @@ def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_a
         "models": {d.model.name: model_json(d, decision.fingerprint) for d in decision.models},
         "telemetry": {"sample": document.telemetry.sample, "flush_s": document.telemetry.flush_s},
         "advice": list(decision.advice),
+        **({"probe": list(decision.fingerprint.undetermined)} if decision.fingerprint.undetermined else {}),
     }
 
 

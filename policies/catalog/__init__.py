@@ -30,9 +30,9 @@ class AcceleratorEntry(_Entry):
 
 
 class RuntimeEntry(_Entry):
-    """A vendor runtime and the delegate that reaches it."""
+    """A vendor runtime and the delegate that reaches it; None for the library that an app loads its models with."""
 
-    delegate: Delegate
+    delegate: Delegate | None = None
     vendor: str
     aliases: tuple[str, ...] = ()
     int8: bool | None = None

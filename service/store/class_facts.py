@@ -77,7 +77,7 @@ _PLAIN: Final = ("device_class", "manufacturer", "model", "soc", "soc_vendor", "
 def _accelerators(fingerprint: Fingerprint) -> list[str]:
     """What a class can compute on beside CPU and GPU delegate: NNAPI drivers, and vendor runtimes that load."""
     drivers = [driver.name for driver in fingerprint.accelerators if not driver.is_cpu]
-    return _distinct([*drivers, *(r.name for r in fingerprint.runtimes if r.presence is Presence.YES)])
+    return _distinct([*drivers, *(r.name for r in fingerprint.runtimes if r.presence is Presence.YES and not r.of_app)])
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

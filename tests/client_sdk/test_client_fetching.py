@@ -385,6 +385,13 @@ def test_advice_and_flush_interval_come_from_the_document() -> None:
     assert (list(client.advice), client.flush_s) == ([{"code": "driver-off"}], 120)
 
 
+def test_what_another_probe_should_find_out_comes_from_the_document() -> None:
+    client = make_client(FakeServer(document=make_document(probe=["runtimes.neuron"])))
+    assert list(client.probe) == []
+    client.refresh()
+    assert list(client.probe) == ["runtimes.neuron"]
+
+
 @pytest.mark.parametrize("default", [{}, {"segmentation": {}}])
 def test_a_client_without_a_default_for_its_models_is_refused(default: dict[str, Any]) -> None:
     with pytest.raises(InvalidDefaultError):

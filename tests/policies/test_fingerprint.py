@@ -167,6 +167,40 @@ def test_a_runtime_that_the_probe_could_not_judge_is_unknown(
     assert (runtime.name, runtime.delegate, runtime.presence) == ("qnn", Delegate.QNN, presence)
     if presence is Presence.YES:
         assert runtime.version == version
+    if presence is Presence.UNKNOWN:
+        assert (runtime.version, runtime.search) == (None, state or None)
+
+
+LOOKED_ELSEWHERE = "not_found in /vendor/lib64, /system/lib64"
+
+
+def test_a_vendor_runtime_that_was_not_found_where_it_was_looked_for_is_not_called_switched_off() -> None:
+    phone: dict[str, Any] = {"device": {"soc_model": "MT6991"}, "nnapi": nnapi(REFERENCE)}
+    searched = make_fingerprint(**phone, runtimes={"neuron": LOOKED_ELSEWHERE})
+    absent = make_fingerprint(**phone, runtimes={"neuron": "absent"})
+    assert (searched.driver_switched_off, absent.driver_switched_off) == (False, True)
+    assert searched.driver_stack != absent.driver_stack
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ({"runtimes": {"edgetpu": LOOKED_ELSEWHERE}}, ("runtimes.edgetpu",)),
+        ({"runtimes": {"edgetpu": None, "qnn": None}}, ("runtimes.edgetpu",)),
+        ({"runtimes": {"edgetpu": "absent", "acme": None, "litert": None}}, ()),
+        (
+            {"runtimes": {}, "nnapi": nnapi({**EDGETPU, "supports": None}, REFERENCE, {"name": "nnapi-sample_all"})},
+            ("nnapi.google-edgetpu.supports",),
+        ),
+    ],
+)
+def test_what_another_probe_could_find_out_is_asked_for(changes: dict[str, Any], asked: tuple[str, ...]) -> None:
+    assert make_fingerprint(**changes).undetermined == asked
+
+
+def test_how_a_runtime_was_looked_for_makes_no_other_class() -> None:
+    one, other = (make_fingerprint(runtimes={"edgetpu": f"not_found {path}"}) for path in ("/vendor", "/system"))
+    assert one.device_class == other.device_class
 
 
 @pytest.mark.parametrize(
@@ -269,6 +303,11 @@ def test_builds_of_12l_may_call_themselves_12_and_new_versions_are_not_judged(
 # Drivers that are switched off
 
 NOTHING_TAKEN = EDGETPU | {"supports": {"CONV_2D": []}}
+
+
+def test_the_apps_own_runtime_is_no_sign_of_an_accelerator() -> None:
+    found = make_fingerprint(nnapi=nnapi(REFERENCE), runtimes={"litert": "loaded 2.1.0"})
+    assert (found.accelerated, found.driver_switched_off) == (False, True)
 
 
 @pytest.mark.parametrize("soc", ["Tensor G4", "MT6989", "Exynos 2200"])

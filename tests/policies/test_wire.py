@@ -15,7 +15,7 @@ from policies.decide import decide
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
-from policies.wire import document_bytes, golden_json, model_json
+from policies.wire import document_bytes, golden_json, model_json, to_wire
 
 ISSUED_AT = datetime(2026, 5, 1, 12, 0, 0, 750_000, tzinfo=UTC)
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp32.tflite.gpu", "int8.tflite.cpu"
@@ -168,6 +168,25 @@ def test_another_nnapi_driver_changes_its_token() -> None:
         return found
 
     assert token("2.0") == token("2.0") != token("2.1")
+
+
+def test_a_document_asks_for_another_probe_where_one_could_tell_more() -> None:
+    def probe(state: str) -> Any:
+        phone = make_fingerprint(runtimes={"edgetpu": state})
+        decision = decide(phone, make_document(), [make_model()], Knowledge())
+        return to_wire(decision, make_document(), 1, ISSUED_AT).get("probe")
+
+    assert probe("not_found in /vendor/lib64") == ["runtimes.edgetpu"]
+    assert probe("absent") is None
+
+
+def test_another_version_of_the_apps_own_runtime_changes_every_token_and_the_driver_stack() -> None:
+    before, after = (make_fingerprint(runtimes={"tflite": f"loaded {version}"}) for version in ("22.26.15", "22.30.1"))
+    old, new = tokens(before), tokens(after)
+    assert old.keys() == new.keys()
+    assert not set(old.values()) & set(new.values())
+    assert before.driver_stack != after.driver_stack
+    assert before.anomalies == ()
 
 
 def test_another_file_changes_its_token_alone() -> None:

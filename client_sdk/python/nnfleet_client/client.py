@@ -132,6 +132,12 @@ class FleetClient:
         return () if document is None else document.advice
 
     @property
+    def probe(self) -> Sequence[Any]:
+        """What the server would like another probe to find out (`runtimes.neuron`); to do so is optional."""
+        document = self._store.standing(self._clock.now_s()).document
+        return () if document is None else document.probe
+
+    @property
     def flush_s(self) -> float:
         """Seconds between two flushes that the document asks for; an hour without one."""
         document = self._store.standing(self._clock.now_s()).document

@@ -75,6 +75,7 @@ class DecisionDocument:
     telemetry_sample: float
     flush_s: float
     advice: tuple[Any, ...]
+    probe: tuple[Any, ...] = ()
 
 
 # Thousands of simulated phones share a handful of bodies; a document is frozen, so they share the parsed form too.
@@ -106,6 +107,7 @@ def _document(raw: Any) -> DecisionDocument:
         telemetry_sample=min(1.0, max(0.0, float(telemetry.get("sample", 1.0)))),
         flush_s=max(1.0, float(telemetry.get("flush_s", 3600))),
         advice=tuple(raw.get("advice") or ()),
+        probe=tuple(raw.get("probe") or ()),
     )
 
 

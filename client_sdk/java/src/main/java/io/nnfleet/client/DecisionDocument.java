@@ -12,6 +12,7 @@ final class DecisionDocument {
     final double telemetrySample;
     final double flushS;
     final List<Object> advice;
+    final List<Object> probe;
 
     DecisionDocument(
             String app,
@@ -20,7 +21,8 @@ final class DecisionDocument {
             Map<String, Model> models,
             double telemetrySample,
             double flushS,
-            List<Object> advice) {
+            List<Object> advice,
+            List<Object> probe) {
         this.app = app;
         this.release = release;
         this.expiresAtS = expiresAtS;
@@ -28,6 +30,7 @@ final class DecisionDocument {
         this.telemetrySample = telemetrySample;
         this.flushS = flushS;
         this.advice = advice;
+        this.probe = probe;
     }
 
     /** Conditions on this moment and the plan that holds under them. */

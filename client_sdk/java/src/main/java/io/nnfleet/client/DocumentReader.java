@@ -38,7 +38,6 @@ final class DocumentReader {
         for (Map.Entry<String, Object> model : Json.object(raw.get("models")).entrySet()) {
             models.put(model.getKey(), model(Json.object(model.getValue())));
         }
-        Object advice = raw.get("advice");
         return new DecisionDocument(
                 Json.text(raw.get("app")),
                 Json.whole(raw.get("release")),
@@ -46,7 +45,12 @@ final class DocumentReader {
                 models,
                 Math.min(1, Math.max(0, numberOr(telemetry.get("sample"), 1))),
                 Math.max(1, numberOr(telemetry.get("flush_s"), 3600)),
-                advice == null ? Collections.emptyList() : Collections.unmodifiableList(Json.list(advice)));
+                listOrEmpty(raw.get("advice")),
+                listOrEmpty(raw.get("probe")));
+    }
+
+    private static List<Object> listOrEmpty(Object value) throws JsonException {
+        return value == null ? Collections.emptyList() : Collections.unmodifiableList(Json.list(value));
     }
 
     private static Model model(Map<String, Object> raw) throws JsonException {

@@ -62,6 +62,12 @@ public final class FleetClient {
         return document == null ? Collections.emptyList() : document.advice;
     }
 
+    /** What the server would like another probe to find out ({@code runtimes.neuron}); to do so is optional. */
+    public List<Object> probe() {
+        DecisionDocument document = store.standing(clock.nowS()).document;
+        return document == null ? Collections.emptyList() : document.probe;
+    }
+
     /** Seconds between two flushes that the document asks for; an hour without one. */
     public double flushS() {
         DecisionDocument document = store.standing(clock.nowS()).document;

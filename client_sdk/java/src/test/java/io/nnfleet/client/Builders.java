@@ -41,7 +41,7 @@ final class Builders {
         return "{\"schema\": 1, \"app\": \"camera\", \"release\": " + release
                 + ", \"issued_at\": \"2026-05-28T00:00:00Z\", \"expires_at\": \"2026-06-27T00:00:00Z\","
                 + " \"models\": {\"segmentation\": " + model + "},"
-                + " \"telemetry\": {\"sample\": 1.0, \"flush_s\": 3600}, \"advice\": []}";
+                + " \"telemetry\": {\"sample\": 1.0, \"flush_s\": 3600}, \"advice\": [], \"probe\": [\"runtimes.neuron\"]}";
     }
 
     static String document() {
