@@ -214,6 +214,8 @@ def pages(classes: int) -> dict[str, str]:
         "One class": "/console/classes/cfcd208495d565ef",
         "Models": "/console/models",
         "One model": f"/console/models/{APP}/segmentation",
+        "Files": "/console/files",
+        "Plain flags": "/console/flags",
         "Findings": "/console/findings",
         "One finding": f"/console/findings/{findings.finding_id(_finding('sm8650'))}",
         "Learning runs": "/console/recommendations",

@@ -143,3 +143,14 @@ def test_where_there_is_nothing_to_deny_no_quarantine_is_offered(app: Flask, sta
     olga = signed_in(app, "olga", Role.OPERATOR)
     stage.add_learning_run({}, [finding() | {"quarantine": {}}])
     assert "Propose a quarantine" not in olga.get(f"/console/findings/{FINDING}").text
+
+
+def test_what_needs_attention_is_told_by_kind_and_by_what_it_does_to_an_app(client: FlaskClient, stage: Stage) -> None:
+    slow = [finding("newer-but-slower", f"sm{number}") | {"windows": 900 + number} for number in range(7)]
+    stage.add_learning_run({}, [*slow, finding("thermal-step") | {"windows": 5_000}, finding("hang") | {"windows": 3}])
+    page = client.get("/console/").text
+    told = re.findall(r'<li class="card finding[^>]*>\s*<h3>([^<]*?) <', page)
+    assert told == ["hang", "thermal step", "newer but slower"]
+    assert 'href="/console/findings?name=newer-but-slower">All 7 of this kind' in page
+    first, *others = re.findall(r">(sm\d)</a>", page.partition("newer but slower")[2])
+    assert (first, others) == ("sm6", ["sm5", "sm4", "sm3"])

@@ -16,7 +16,8 @@ from sqlmodel import Session
 
 from service import clock
 from service.console.audit import PAGE_SIZE
-from service.store import audit, tallies
+from service.console.watching import HEADER
+from service.store import audit, job_runs, tallies
 from service.store.tables import JobRunRow, RolledDayRow
 from tests.console.test_console_changes import assert_only_text, read
 from tests.console.test_console_pages import HOSTILE
@@ -159,3 +160,16 @@ def test_hostile_texts_of_telemetry_jobs_and_acts_stay_text(client: FlaskClient,
         audit.append(session, NOW, HOSTILE, HOSTILE, HOSTILE, **{HOSTILE: HOSTILE, "more": [HOSTILE]})
     searched = [f"/telemetry?reason={HOSTILE}", f"/jobs?job={HOSTILE}", f"/audit?q={HOSTILE}"]
     assert_only_text(client, ["/telemetry", "/jobs", "/jobs/1", "/audit", *searched])
+
+
+def test_a_run_is_looked_at_again_by_itself_until_it_ends(client: FlaskClient, stage: Stage) -> None:
+    with stage.engine.begin() as connection:
+        run = job_runs.start(connection, "rollup", clock.now())
+    path, looking = f"/console/jobs/{run}", {HEADER: "running", "HX-Request": "true"}
+    for page in (path, "/console/jobs"):
+        assert 'hx-trigger="every ' in client.get(page, headers=looking).text
+    with stage.engine.begin() as connection:
+        job_runs.end(connection, run, job_runs.DONE, clock.now(), {})
+    assert client.get(path, headers=looking).headers["HX-Refresh"] == "true"
+    for page in (path, "/console/jobs"):
+        assert 'hx-trigger="every ' not in client.get(page).text
