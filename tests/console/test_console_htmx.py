@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
-from console_builders import NOW, Stage, report
+from console_builders import NOW, Stage, model_spec, report
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 from signing_in import add_person
@@ -96,3 +96,15 @@ def test_an_error_takes_the_place_of_the_page(ada: Page, stage: Stage) -> None:
     )
     ada.get_by_role("button", name="Check and simulate").click()
     expect(ada.get_by_role("main")).to_have_text("Later")
+
+
+def test_a_revision_is_simulated_without_leaving_its_page(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    stage.add_model(model_spec() | {"latency_target_ms": 25.0})
+    ada.goto("/console/revisions?state=approved&kind=model")
+    ada.get_by_role("rowheader").get_by_role("link").click()
+    address = ada.url
+    ada.get_by_role("button", name="Simulate now").click()
+    expect(ada.get_by_text("Simulated; kept with the revision.")).to_be_visible()
+    expect(ada.get_by_role("region", name="What it would do to the fleet")).to_contain_text("reports of")
+    assert ada.url == address
