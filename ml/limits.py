@@ -24,16 +24,22 @@ class Exclusion(StrEnum):
     GOLDEN = "golden_check_fails"
     ERRORS = "error_rate_over_limit"
     MEMORY = "memory_over_limit"
+    NON_FINITE = "output_not_finite"
+    UNCHECKED = "too_fast_and_unchecked"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Shares above which an arm is put out, and the failures needed before a share is believed."""
+    """Shares above which an arm is put out, and the failures needed before a share is believed.
+
+    An output that is no number is believed at once: nothing wears off there, and nothing averages it away.
+    """
 
     golden_failure_share: float = 0.02
     min_golden_failures: int = 2
     error_share: float = 0.02
     min_errors: int = 3
+    min_unbelieved: int = 3
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ class CellFacts:
 
     Columns, all of length n: `accuracy_drop` and `max_accuracy_drop` (shares), `golden_checks`, `golden_failures`,
     `runs`, `errors` (counts; a suspected crash is an error), `startup_ms` (init and compile a run has to bear),
+    `non_finite` of `checked` windows of the cell itself, `unbelieved` windows of an arm that no believed one measured,
     `target_ms` (latency target), `memory_mb` (peak of a usual window) and `max_memory_mb` (what the app can spare).
     """
 
@@ -63,11 +70,16 @@ def exclusions(facts: CellFacts, count: int, limits: Limits) -> NDArray[np.str_]
     errors = _over(facts.column("errors", count), facts.column("runs", count), limits.error_share, limits.min_errors)
     accuracy = facts.column("accuracy_drop", count) > facts.column("max_accuracy_drop", count)
     memory = facts.column("memory_mb", count) > facts.column("max_memory_mb", count)
-    return np.select(
-        [accuracy, golden, errors, memory],
-        [Exclusion.ACCURACY.value, Exclusion.GOLDEN.value, Exclusion.ERRORS.value, Exclusion.MEMORY.value],
-        Exclusion.NONE.value,
-    )
+    non_finite, checked = facts.column("non_finite", count), facts.column("checked", count)
+    put_out = {
+        Exclusion.ACCURACY: accuracy,
+        Exclusion.NON_FINITE: (non_finite > 0) & (non_finite > limits.golden_failure_share * checked),
+        Exclusion.GOLDEN: golden,
+        Exclusion.UNCHECKED: facts.column("unbelieved", count) >= limits.min_unbelieved,
+        Exclusion.ERRORS: errors,
+        Exclusion.MEMORY: memory,
+    }
+    return np.select(list(put_out.values()), [reason.value for reason in put_out], Exclusion.NONE.value)
 
 
 def wilson_lower(failures: Numbers, trials: Numbers, z: float = WILSON_Z) -> Numbers:

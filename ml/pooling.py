@@ -35,9 +35,12 @@ def pooled(by_class: Iterable[Rollup], stack_of: Mapping[str, str]) -> dict[Cell
 def _agreed(together: CellSummary, classes: Sequence[CellSummary]) -> CellSummary:
     failures, starts = _without_worst([(one.failures, one.starts) for one in classes])
     golden_failed, golden_checked = _without_worst([(one.golden_failed, one.golden_checked) for one in classes])
+    non_finite, _ = _without_worst([(one.non_finite, one.golden_checked) for one in classes])
+    too_good, _ = _without_worst([(one.too_good, one.too_good + one.measured) for one in classes])
     timed = [one for one in classes if one.measured]
     return replace(
         together, failures=failures, starts=starts, golden_failed=golden_failed, golden_checked=golden_checked,
+        non_finite=non_finite, too_good=too_good,
         log_p50_us=_middle(timed) if len(timed) >= MIN_CLASSES else together.log_p50_us,
     )  # fmt: skip
 

@@ -30,6 +30,9 @@ class Rollup:
     window said: `partitions`, `golden_log_error` (logarithm of the largest relative error of the outputs), `load_us`,
     `compile_us` of starts without a cached compilation, and `cold_share`, how many of the starts those are; `log_memory_kb`,
     of the logarithms of peak memory in KiB.
+
+    `non_finite` of the checked windows had an output that is no number. `too_good`, beside all others: windows that nobody
+    believed, as they were faster than anything that was measured and no golden check vouched for them.
     """
 
     cell: Cell
@@ -53,6 +56,8 @@ class Rollup:
     compile_us: float | None = None
     cold_share: float | None = None
     log_memory_kb: float | None = None
+    non_finite: int = 0
+    too_good: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ class CellSummary:
     golden_log_error: float | None = None
     startup_us: float | None = None
     log_memory_kb: float | None = None
+    non_finite: int = 0
+    too_good: int = 0
 
 
 def regrouped(rollups: Iterable[Rollup], group_of: Mapping[str, str]) -> list[Rollup]:
@@ -111,6 +118,8 @@ def _summary(cell: Cell, parts: list[Rollup]) -> CellSummary:
         _mean((part.golden_log_error, part.windows) for part in parts),
         _mean((_startup_us(part), part.windows) for part in parts),
         _mean((part.log_memory_kb, part.windows) for part in parts),
+        sum(part.non_finite for part in parts),
+        sum(part.too_good for part in parts),
     )
 
 

@@ -104,12 +104,16 @@ class Conditions(Struct, frozen=True, gc=False):
     after: Condition | None = None
 
 
+NON_FINITE: Final = 1e12
+"""The relative error of an output that is no number, or without bound: JSON can say neither."""
+
+
 class Golden(Struct, frozen=True, gc=False):
     """Outputs against the reference on a fixed input."""
 
     checks: Count
     passed: Count
-    max_rel_error: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    max_rel_error: Annotated[float, Meta(ge=0, le=NON_FINITE)] | None = None
 
 
 class Observation(Struct, frozen=True, gc=False):

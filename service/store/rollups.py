@@ -13,6 +13,8 @@ from typing import Any, Final
 from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
+from policies.cohort_screen import TOO_GOOD_REASON
+from policies.observation import NON_FINITE
 from policies.screen import CLOCK_FAULTS, GAMMA
 
 HOT_STATUS: Final = 2
@@ -44,7 +46,7 @@ _ROLL: Final = text(
                partitions, executed_by ~* '(xnnpack|cpu|reference)' AS on_cpu, load_us,
                ln(nullif(golden_max_rel_error, 0)) AS log_error,
                CASE WHEN NOT coalesce(cache_hit, false) THEN compile_us END AS cold_us,
-               ln(nullif(memory_peak_kb, 0)::float) AS log_memory
+               ln(nullif(memory_peak_kb, 0)::float) AS log_memory, golden_max_rel_error >= :non_finite AS no_number
         FROM observation
         WHERE received_at >= :start AND received_at < :upto AND kind = 'window'
           AND (set_aside IS NULL OR set_aside = ANY(:clock_faults))
@@ -62,8 +64,14 @@ _ROLL: Final = text(
                count(log_error) AS error_windows, coalesce(sum(log_error), 0) AS log_error_sum,
                count(load_us) AS loaded, coalesce(sum(load_us), 0)::bigint AS load_us_sum,
                count(cold_us) AS compiled, coalesce(sum(cold_us), 0)::bigint AS compile_us_sum,
-               count(log_memory) AS memory_windows, coalesce(sum(log_memory), 0) AS log_memory_sum
+               count(log_memory) AS memory_windows, coalesce(sum(log_memory), 0) AS log_memory_sum,
+               count(*) FILTER (WHERE no_number) AS non_finite
         FROM seen GROUP BY {_KEYS}
+    ), doubted AS (
+        SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload, false AS hot, count(*) AS too_good
+        FROM observation
+        WHERE received_at >= :start AND received_at < :upto AND set_aside = :too_good AND kind = 'window'
+        GROUP BY 1, 2, 3, 4, 5
     ), latency AS (
         SELECT {_KEYS}, array_agg(bucket ORDER BY bucket) AS latency_buckets, array_agg(runs ORDER BY bucket) AS latency_counts
         FROM (SELECT {_KEYS}, bucket, sum(number)::bigint AS runs
@@ -90,7 +98,7 @@ _ROLL: Final = text(
         (day, {_KEYS}, windows, measured, runs, latency_buckets, latency_counts, p50_buckets, p50_counts,
          golden_checked, golden_failed, failed, timed_out, attempts, crashed, delegated_windows, delegated_share_sum,
          on_cpu, split_windows, partitions_sum, error_windows, log_error_sum, loaded, load_us_sum, compiled, compile_us_sum,
-         memory_windows, log_memory_sum)
+         memory_windows, log_memory_sum, non_finite, too_good)
     SELECT :day, {_KEYS}, coalesce(windows, 0), coalesce(measured, 0), coalesce(runs, 0),
            coalesce(latency_buckets, '{{}}'), coalesce(latency_counts, '{{}}'),
            coalesce(p50_buckets, '{{}}'), coalesce(p50_counts, '{{}}'),
@@ -98,10 +106,15 @@ _ROLL: Final = text(
            coalesce(attempts, 0), coalesce(crashed, 0), coalesce(delegated_windows, 0), coalesce(delegated_share_sum, 0),
            coalesce(on_cpu, 0), coalesce(split_windows, 0), coalesce(partitions_sum, 0), coalesce(error_windows, 0),
            coalesce(log_error_sum, 0), coalesce(loaded, 0), coalesce(load_us_sum, 0), coalesce(compiled, 0),
-           coalesce(compile_us_sum, 0), coalesce(memory_windows, 0), coalesce(log_memory_sum, 0)
-    FROM counted FULL JOIN started USING ({_KEYS}) LEFT JOIN latency USING ({_KEYS}) LEFT JOIN median USING ({_KEYS})
+           coalesce(compile_us_sum, 0), coalesce(memory_windows, 0), coalesce(log_memory_sum, 0),
+           coalesce(non_finite, 0), coalesce(too_good, 0)
+    FROM counted FULL JOIN started USING ({_KEYS}) FULL JOIN doubted USING ({_KEYS})
+    LEFT JOIN latency USING ({_KEYS}) LEFT JOIN median USING ({_KEYS})
     """  # noqa: S608 -- constants of this file
-).bindparams(half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS, clock_faults=list(CLOCK_FAULTS))
+).bindparams(
+    half_up=(GAMMA + 1) / 2, gamma=GAMMA, hot=HOT_STATUS, clock_faults=list(CLOCK_FAULTS), non_finite=NON_FINITE,
+    too_good=TOO_GOOD_REASON,
+)  # fmt: skip
 _NOTE: Final = text(
     """
     INSERT INTO rolled_day (day, rolled_at, observations, settled)
@@ -124,7 +137,8 @@ _COUNTS: Final = text(
            (sum(load_us_sum) / nullif(sum(loaded), 0))::float AS load_us,
            (sum(compile_us_sum) / nullif(sum(compiled), 0))::float AS compile_us,
            least(1, sum(compiled)::float / nullif(sum(loaded), 0)) AS cold_share,
-           sum(log_memory_sum) / nullif(sum(memory_windows), 0) AS log_memory_kb
+           sum(log_memory_sum) / nullif(sum(memory_windows), 0) AS log_memory_kb,
+           sum(non_finite)::bigint AS non_finite, sum(too_good)::bigint AS too_good
     FROM observation_rollup GROUP BY {_KEYS} ORDER BY {_KEYS}
     """  # noqa: S608
 )

@@ -95,6 +95,18 @@ def test_golden_failures_and_errors_put_an_arm_out_only_when_there_are_several()
     assert exclusions(facts, 5, Limits()).tolist() == ["", "golden_check_fails", "", "error_rate_over_limit", ""]
 
 
+def test_an_output_that_is_no_number_puts_an_arm_out_at_once_and_a_stray_one_among_many_does_not() -> None:
+    facts = CellFacts(
+        {"non_finite": np.array([0.0, 1.0, 1.0, 3.0, np.nan]), "checked": np.array([9.0, 1.0, 100.0, 9.0, 9.0])}
+    )
+    assert exclusions(facts, 5, Limits()).tolist() == ["", "output_not_finite", "", "output_not_finite", ""]
+
+
+def test_an_arm_too_fast_to_be_believed_gets_no_traffic_until_a_check_vouches_for_it() -> None:
+    facts = CellFacts({"unbelieved": np.array([0.0, 2.0, 3.0, np.nan])})
+    assert exclusions(facts, 4, Limits()).tolist() == ["", "", "too_fast_and_unchecked", ""]
+
+
 def test_an_arm_that_takes_more_memory_than_the_app_can_spare_is_out_and_one_that_told_nothing_is_not() -> None:
     facts = CellFacts(
         {"memory_mb": np.array([90.0, 110.0, np.nan, 110.0]), "max_memory_mb": np.array([100.0, 100.0, 100.0, np.nan])}

@@ -132,6 +132,27 @@ def test_a_clock_that_was_set_back_costs_the_durations_and_nothing_else(
     assert (cell.measured, cell.runs, cell.load_us, cell.compile_us) == (1, 3, 900.0, 45_100.0)
 
 
+def test_outputs_that_are_no_numbers_and_windows_too_fast_to_believe_are_in_the_rollup(
+    client: FlaskClient, engine: Engine
+) -> None:
+    slow = [make_observation((8_000_000,), arm=CPU) for _ in range(30)]
+    send(client, slow)
+    rolled(engine)
+    client.application.extensions["nnfleet"].intake._cohorts._until_s = 0.0
+    wrong = make_observation(
+        (8_000_000,), golden={"checks": 1, "passed": 0, "max_rel_error": 1e12}, arm="fp32.tflite.gpu"
+    )
+    unchecked = [make_observation((90_000,), golden=None) for _ in range(2)]
+    send(client, [wrong, *unchecked])
+    cells = {rollup.cell.arm: rollup for rollup in rolled(engine)}
+    assert (cells["fp32.tflite.gpu"].non_finite, cells["fp32.tflite.gpu"].too_good) == (1, 0)
+    assert (cells[NPU].windows, cells[NPU].measured, cells[NPU].too_good) == (0, 0, 2)
+    assert (cells[CPU].non_finite, cells[CPU].too_good) == (0, 0)
+    passed = make_observation((90_000,), golden={"checks": 1, "passed": 1})
+    send(client, [passed])
+    assert next(rollup for rollup in rolled(engine) if rollup.cell.arm == NPU).measured == 1
+
+
 def test_a_compilation_of_no_time_was_not_timed_unless_a_cache_had_it(client: FlaskClient, engine: Engine) -> None:
     send(
         client,

@@ -110,8 +110,9 @@ def _init(init: Init) -> Record:
 
 
 def _golden(golden: GoldenResult) -> Record:
-    # A driver that returns infinity is the very one to hear about.
-    return asdict(golden) | {"max_rel_error": min(golden.max_rel_error, MOST_REL_ERROR)}
+    # A driver whose output is infinite, or no number at all, is the very one to hear about.
+    error = golden.max_rel_error
+    return asdict(golden) | {"max_rel_error": min(MOST_REL_ERROR, error)}
 
 
 def _latency(window: Window) -> Record | None:

@@ -62,6 +62,8 @@ class RollupRow(SQLModel, table=True):
     compile_us_sum: int = Field(sa_type=BigInteger)
     memory_windows: int = Field(sa_type=BigInteger)
     log_memory_sum: float
+    non_finite: int = Field(sa_type=BigInteger)
+    too_good: int = Field(sa_type=BigInteger)
 
 
 class CohortMedianRow(SQLModel, table=True):

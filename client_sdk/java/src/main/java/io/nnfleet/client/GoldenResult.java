@@ -26,8 +26,8 @@ public final class GoldenResult {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("checks", checks);
         json.put("passed", passed);
-        // A driver that returns infinity is the very one to hear about.
-        json.put("max_rel_error", Math.min(maxRelError, MOST_REL_ERROR));
+        // A driver whose output is infinite, or no number at all, is the very one to hear about.
+        json.put("max_rel_error", maxRelError < MOST_REL_ERROR ? maxRelError : MOST_REL_ERROR);
         return json;
     }
 }

@@ -120,7 +120,7 @@ public class UsingTest {
                                         new Behaviour() {
                                             @Override
                                             public GoldenResult golden() {
-                                                return new GoldenResult(2, 1, Double.POSITIVE_INFINITY);
+                                                return new GoldenResult(2, 1, Double.NaN);
                                             }
                                         }));
         assertEquals(Step.Ending.GOLDEN_FAILED, outcome.steps.get(0).ending);
