@@ -24,9 +24,25 @@ from service.identity.keyring import NewKey
 from service.releasing.revisions import Proposal, advance, save
 from service.releasing.rollouts import start
 from service.settings import Settings
-from service.store.tables import PersonRow, PersonSessionRow
+from service.store.tables import ArtifactRow, PersonRow, PersonSessionRow
 
 HOSTILE = "</textarea></code><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+
+
+def hostile_file() -> ArtifactRow:
+    """A file whose every text is hostile, as what was read from it."""
+    tensor = {"name": HOSTILE, "type": HOSTILE, "shape": [1]}
+    remark = {"code": HOSTILE, "weight": HOSTILE, "where": HOSTILE, "advice": HOSTILE}
+    told = {
+        "nodes": 1, "macs": 1, "types": {HOSTILE: 1}, "weight_bytes": {HOSTILE: 1}, "quantized_tensors": 0,
+        "per_channel_tensors": 0, "dynamic_tensors": 1, "dynamic_examples": [tensor], "control_flow": [HOSTILE],
+        "signatures": [HOSTILE], "description": HOSTILE, "nnapi_level": None, "inputs": [tensor], "outputs": [tensor],
+        "remarks": [remark],
+    }  # fmt: skip
+    return ArtifactRow(
+        sha256="b" * 64, size_bytes=1, format=HOSTILE, precision=HOSTILE, graph=None, facts=told, uploaded_by=HOSTILE,
+        uploaded_at=NOW,
+    )  # fmt: skip
 
 
 def test_whatever_people_phones_and_models_call_themselves_stays_text(app: Flask, stage: Stage, engine: Engine) -> None:
@@ -45,11 +61,15 @@ def test_whatever_people_phones_and_models_call_themselves_stays_text(app: Flask
         row = save(session, Proposal(Kind.POLICY, "camera", content, HOSTILE), HOSTILE, NOW, blind=True)
         advance(session, row, Step.SUBMIT, HOSTILE, NOW)
         advance(session, row, Step.REJECT, HOSTILE, NOW, HOSTILE)
+        flags = {"app": "camera", "flags": {HOSTILE: {"variants": {HOSTILE: HOSTILE}, "description": HOSTILE}}}
+        save(session, Proposal(Kind.FLAGS, "camera", flags, HOSTILE), HOSTILE, NOW, blind=True)
+        session.add(hostile_file())
         keyring.create(session, NewKey(HOSTILE, frozenset({Scope.LOOKUP}), app=HOSTILE), HOSTILE, NOW)
         session.add(PersonRow(name=HOSTILE, role="viewer", issuer=HOSTILE, subject=HOSTILE, created_at=NOW))
         session.flush()
         session.add(PersonSessionRow(id_sha256="0", person=HOSTILE, agent=HOSTILE, started_at=NOW, seen_at=NOW))
     names = {"device_class": facts.device_class, "earlier": facts.device_class, "app": "camera", "model": "mobilenet"}
+    names["sha256"] = "b" * 64
     shown = 0
     for path in pages(app, names | {"number": "1", "name": "ada"}):
         for asked in (path, f"{path}?q={HOSTILE}&report={HOSTILE}&reason={HOSTILE}"):
@@ -58,6 +78,7 @@ def test_whatever_people_phones_and_models_call_themselves_stays_text(app: Flask
             shown += "&lt;script&gt;" in html
     assert admin.get(f"/console/users/{HOSTILE.replace('/', '%2F')}").status_code in {200, 404}
     assert shown >= 20
+    assert "&lt;script&gt;" in admin.get(f"/console/files/{'b' * 64}").text
 
 
 def test_a_form_that_is_refused_says_back_what_was_typed_as_text(app: Flask) -> None:
