@@ -16,6 +16,7 @@ from nnfleet_client import ArmFailed, Executed, FleetClient, GoldenResult, Init,
 REPORT = b'{"schema": 1, "device": {"model": "Pixel 10a"}}'
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp16.tflite.gpu", "fp32.tflite.cpu"
 START_S = 1_780_000_000.0
+DAY_S = 86_400
 DEFAULT = {"segmentation": {CPU: {"runtime": "litert", "delegate": "cpu"}}}
 
 
@@ -192,3 +193,15 @@ class FakeRunner:
 
 def dead_object() -> ArmFailed:
     return ArmFailed("compile", "ANEURALNETWORKS_DEAD_OBJECT")
+
+
+def always(response: Callable[[], httpx.Response]) -> Callable[[httpx.Request], httpx.Response | None]:
+    return lambda request: response()
+
+
+def network_down(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("no route", request=request)
+
+
+def too_slow(request: httpx.Request) -> httpx.Response:
+    raise httpx.ReadTimeout("too slow", request=request)
