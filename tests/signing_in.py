@@ -41,9 +41,16 @@ def signed_in(app: Flask, name: str, role: Role) -> FlaskClient:
     return client
 
 
-def act(client: FlaskClient, path: str, *, base_url: str | None = None, **form: Any) -> TestResponse:
-    """Send a form of the console, with the token that its pages carry."""
+def token_of(client: FlaskClient, base_url: str | None = None) -> str:
+    """The token that this browser finds in every form of the console."""
     found = _TOKEN.search(client.get("/console/login", base_url=base_url).text)
     assert found is not None
+    return found[1]
+
+
+def act(client: FlaskClient, path: str, *, base_url: str | None = None, **form: Any) -> TestResponse:
+    """Send a form of the console, with the token that its pages carry, unless one is given."""
+    if "csrf_token" not in form:
+        form["csrf_token"] = token_of(client, base_url)
     referrer = {"Referer": f"{base_url}/console/login"} if base_url else {}
-    return client.post(path, data={"csrf_token": found[1], **form}, base_url=base_url, headers=referrer)
+    return client.post(path, data=form, base_url=base_url, headers=referrer)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from signing_in import act, signed_in
+from signing_in import act, signed_in, token_of
 from sqlalchemy import Engine
 
 from service.app import create_app
@@ -42,11 +42,12 @@ def by_role(app: Flask) -> dict[Role, FlaskClient]:
 
 
 def test_every_route_of_the_console_lets_its_role_in_and_no_lower_one(by_role: dict[Role, FlaskClient]) -> None:
+    tokens = {role: token_of(browser) for role, browser in by_role.items()}
     for endpoint, method, path in ROUTES:
         wanted = ACCESS[endpoint].role
         assert wanted is not None
         for role, browser in by_role.items():
-            answer = browser.get(path) if method == "GET" else act(browser, path)
+            answer = browser.get(path) if method == "GET" else act(browser, path, csrf_token=tokens[role])
             assert (answer.status_code in {401, 403}) == (role < wanted), (endpoint, role, answer.status_code)
 
 
@@ -62,14 +63,16 @@ def test_a_stranger_who_reads_is_sent_to_the_login_and_back(app: Flask) -> None:
 
 def test_a_stranger_does_nothing(app: Flask) -> None:
     stranger = app.test_client()
+    token = token_of(stranger)
     for endpoint, _, path in ACTS:
-        assert act(stranger, path).status_code == 401, endpoint
+        assert act(stranger, path, csrf_token=token).status_code == 401, endpoint
 
 
 def test_an_open_console_shows_its_reading_pages_and_nothing_else(settings: Settings, engine: Engine) -> None:
     stranger = create_app(replace(settings, console_open=True), engine).test_client()
+    token = token_of(stranger)
     for endpoint, method, path in ROUTES:
-        answer = stranger.get(path) if method == "GET" else act(stranger, path)
+        answer = stranger.get(path) if method == "GET" else act(stranger, path, csrf_token=token)
         shut = answer.status_code == (303 if method == "GET" else 401)
         assert shut == (ACCESS[endpoint] != READS), (endpoint, answer.status_code)
 
