@@ -44,25 +44,7 @@ from service.web import door, problems
 def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     """The Flask application. It does not follow releases by itself: `service.wsgi` starts that in each worker."""
     app = Flask(__name__, static_folder=None)
-    shared_engine = engine or make_engine(settings)
-    keys = SigningKeys.read(settings.signing_keys) if settings.signing_keys else None
-    local = LocalCopy(settings.local_folder) if settings.local_folder else None
-    lookup = Lookup(shared_engine, settings.lookup_cache_bytes, keys, local)
-    app.extensions["nnfleet"] = Services(
-        shared_engine,
-        settings,
-        lookup,
-        PastReleases(shared_engine),
-        LearnedRuns(shared_engine),
-        Intake.of(shared_engine, settings),
-        KeyRing(shared_engine, settings.manage_token),
-        Sessions.of(shared_engine, settings),
-        Attempts(shared_engine),
-        keys,
-        local,
-        open_store(settings.artifacts) if settings.artifacts else None,
-        Simulations(shared_engine),
-    )
+    app.extensions["nnfleet"] = make_services(settings, engine or make_engine(settings))
     for module in (
         devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, simulations, audit,
         watch, health, artifacts, pages,
@@ -73,3 +55,24 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     door.install(app, visitor.check_person)
     problems.register(app)
     return app
+
+
+def make_services(settings: Settings, engine: Engine) -> Services:
+    """What the requests of one application share."""
+    keys = SigningKeys.read(settings.signing_keys) if settings.signing_keys else None
+    local = LocalCopy(settings.local_folder) if settings.local_folder else None
+    return Services(
+        engine,
+        settings,
+        Lookup(engine, settings.lookup_cache_bytes, keys, local),
+        PastReleases(engine),
+        LearnedRuns(engine),
+        Intake.of(engine, settings),
+        KeyRing(engine, settings.manage_token),
+        Sessions.of(engine, settings),
+        Attempts(engine),
+        keys,
+        local,
+        open_store(settings.artifacts) if settings.artifacts else None,
+        Simulations(engine),
+    )

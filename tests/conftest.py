@@ -8,6 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 from builders import make_report
+from emptying import empty
+from flask import Flask
 from flask.testing import FlaskClient
 from operating import TOKEN, Operator
 from sqlalchemy import Engine, text
@@ -15,7 +17,7 @@ from sqlalchemy import Engine, text
 from policies.report import report_id
 from service import logs
 from service.settings import Settings
-from service.store import schema, tables
+from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
 
@@ -56,21 +58,39 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 @pytest.fixture
 def engine(settings: Settings) -> Iterator[Engine]:
     engine = make_engine(settings)
-    names = ", ".join(f'"{name}"' for name in tables.metadata.tables)
-    with engine.begin() as connection:
-        connection.execute(
-            text("SET LOCAL session_replication_role = replica")
-        )  # past the guards of what is append-only
-        connection.execute(text(f"TRUNCATE {names}, jobs.procrastinate_jobs RESTART IDENTITY CASCADE"))
+    empty(engine)
     yield engine
     engine.dispose()
 
 
-@pytest.fixture
-def client(settings: Settings, engine: Engine) -> FlaskClient:
+@pytest.fixture(scope="session")
+def routed_app() -> Flask:
+    """The application without a database. Its routes are compiled once, which takes longer than most tests."""
     from service.app import create_app  # here: tests of pure code need no web application
 
-    return create_app(settings, engine).test_client()
+    return create_app(Settings("postgresql://nobody@localhost/nothing", manage_token=TOKEN))
+
+
+@pytest.fixture
+def app(routed_app: Flask, settings: Settings, engine: Engine) -> Flask:
+    """The application on this test's database. It remembers nothing of earlier tests."""
+    from service.app import make_services
+
+    routed_app.extensions["nnfleet"] = make_services(settings, engine)
+    return routed_app
+
+
+@pytest.fixture
+def own_app(settings: Settings, engine: Engine) -> Flask:
+    """Another one on the same database, for a test that adds to it."""
+    from service.app import create_app
+
+    return create_app(settings, engine)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
 
 
 @pytest.fixture

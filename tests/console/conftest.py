@@ -9,14 +9,7 @@ from flask.testing import FlaskClient
 from signing_in import signed_in
 from sqlalchemy import Engine
 
-from service.app import create_app
 from service.identity.actor import Role
-from service.settings import Settings
-
-
-@pytest.fixture
-def app(settings: Settings, engine: Engine) -> Flask:
-    return create_app(settings, engine)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import schemathesis
 from builders import make_report
+from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from operating import TOKEN, Operator
 from schemathesis import BaseSchema, Case, GenerationMode
@@ -14,7 +15,6 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from sqlalchemy import Engine
 
 from policies.report import report_id
 from service.api.openapi import description
@@ -40,10 +40,17 @@ OTHERWISE = [
 ]
 
 
+@pytest.fixture(scope="module")
+def described(routed_app: Flask) -> BaseSchema:
+    """The description as a client reads it, once: it is the same on every database."""
+    return schemathesis.openapi.from_wsgi("/openapi.json", routed_app)
+
+
 @pytest.fixture
-def api(settings: Settings, engine: Engine, operator: Operator, known_report: str) -> BaseSchema:
+def api(described: BaseSchema, operator: Operator, known_report: str) -> BaseSchema:
+    """What is described, with a release and a phone behind it."""
     operator.publish()
-    return schemathesis.openapi.from_wsgi("/openapi.json", create_app(settings, engine))
+    return described
 
 
 @pytest.mark.parametrize(("kind", "method", "path"), AS_DESCRIBED + OTHERWISE)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from builders import make_model_json, report_with
+from flask import Flask
 from flask.testing import FlaskClient
 from operating import Operator
 from sqlalchemy import Engine
@@ -70,12 +71,12 @@ def test_management_is_shut_to_strangers_devices_and_lower_roles(
         assert (status in {401, 403}) == (role < wanted), (role, status)
 
 
-def test_an_endpoint_that_nobody_entered_answers_nobody(client: FlaskClient) -> None:
-    @client.application.get("/forgotten")
+def test_an_endpoint_that_nobody_entered_answers_nobody(own_app: Flask) -> None:
+    @own_app.get("/forgotten")
     def _forgotten() -> str:
         return "secret"
 
-    answer = client.get("/forgotten", headers=bearer("t"))
+    answer = own_app.test_client().get("/forgotten", headers=bearer("t"))
     assert (answer.status_code, answer.get_json()["code"]) == (403, "not-allowed")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from builders import deny, make_model_json, report_with
+from flask import Flask
 from flask.testing import FlaskClient
 from operating import Operator
 from sqlalchemy import Engine
@@ -181,12 +182,12 @@ def test_a_database_that_is_away_is_a_wait_of_whole_seconds() -> None:
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_what_is_wrong_beside_the_protocol_keeps_its_status_and_headers(client: FlaskClient) -> None:
-    @client.application.before_request
+def test_what_is_wrong_beside_the_protocol_keeps_its_status_and_headers(own_app: Flask) -> None:
+    @own_app.before_request
     def _overloaded() -> None:
         raise TooManyRequests(retry_after=7)
 
-    answer = evaluate(client, "camera.segmentation")
+    answer = evaluate(own_app.test_client(), "camera.segmentation")
     assert (answer.status_code, answer.get_json()["errorCode"]) == (429, "GENERAL")
     assert answer.headers["Retry-After"] == "7"
 

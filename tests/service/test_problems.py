@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from policies.errors import NnfleetError
@@ -89,26 +90,26 @@ def test_a_database_that_is_away_is_a_503_with_a_wait() -> None:
 
 
 def test_a_connection_that_breaks_while_records_are_copied_is_a_503_too(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ACCESS, "_copying", OPEN)
 
-    @client.application.get("/copying")
+    @own_app.get("/copying")
     def _copying() -> str:
         raise psycopg.OperationalError("the connection is lost")
 
-    answer = client.get("/copying")
+    answer = own_app.test_client().get("/copying")
     assert (answer.status_code, answer.get_json()["code"]) == (503, "database-unavailable")
 
 
-def test_what_nobody_foresaw_is_a_500_that_tells_nothing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_foresaw_is_a_500_that_tells_nothing(own_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ACCESS, "_broken", OPEN)
 
-    @client.application.get("/broken")
+    @own_app.get("/broken")
     def _broken() -> str:
         raise RuntimeError("secret")
 
-    answer = client.get("/broken")
+    answer = own_app.test_client().get("/broken")
     assert (answer.status_code, answer.get_json()["code"]) == (500, "internal-error")
     assert "secret" not in answer.text
 
