@@ -23,10 +23,10 @@ demo: setup ## Play the main job: a fleet learns, through the real server (ARGS=
 serve: setup ## Serve the API and the console on port 8080
 	$(BIN)/nnfleet serve $(ARGS)
 
-test: setup ## Run the tests, the browser's too where Chromium is or can be installed (ARGS="-k name")
+test: setup ## Run the tests on up to four cores, the browser's too where Chromium is or can be installed (ARGS="-k name")
 	@tests/chromium.sh
 	@tests/wheels.sh
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup $(ARGS)
 
 check: setup ## Lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -1,9 +1,10 @@
-"""A PostgreSQL for the whole session, emptied for every test; the service on top of it."""
+"""A PostgreSQL for each process that runs tests, emptied for every test; the service on top of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 import hypothesis
 import pytest
@@ -13,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from operating import TOKEN, Operator
 from sqlalchemy import Engine, text
+from telling import tell
 
 from policies.report import report_id
 from service import logs
@@ -21,9 +23,30 @@ from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
 
+TOGETHER: Final = {"e2e": "sites", "faults": "sites", "java": "builds", "probe": "builds"}
+"""Folders whose tests never run beside one another: they load whole sites of processes, or build in the same folder."""
+
 # Machines are shared: how long an example takes says nothing about the code.
 hypothesis.settings.register_profile("shared-machine", deadline=None)
 hypothesis.settings.load_profile("shared-machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes run tests (`make test`), each group of `TOGETHER` goes to one of them."""
+    for item in items:
+        group = TOGETHER.get(item.path.parent.name)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tell(terminalreporter)
+
+
+@pytest.fixture
+def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Print a count at the end of the run, where whoever runs the tests sees it."""
+    return lambda line: record_property("said", (line,))
 
 
 @pytest.fixture(scope="session", autouse=True)

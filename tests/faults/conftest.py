@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from faults.site import Site, site
@@ -22,14 +22,3 @@ def running(shared_site: Site) -> Site:
     with shared_site.engine.begin() as connection:
         connection.execute(text("TRUNCATE observation, telemetry_tally"))
     return shared_site
-
-
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Print a count where whoever runs the tests sees it."""
-
-    def printed(line: str) -> None:
-        with capsys.disabled():
-            print(f"\n    {line}")
-
-    return printed

@@ -1,10 +1,9 @@
-"""A small part of the measured table, and its whole; and a table of rates at the end of a run."""
+"""A small part of the measured table, and its whole; and rates for a table at the end of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import pytest
@@ -15,24 +14,10 @@ from ml.table import Table, decision_subset, read_table
 AIHUB = Path(ml.datasets.__file__).parent / "aihub.parquet"
 
 
-RATES: Final = pytest.StashKey[list[tuple[str, str, str]]]()
-
-
 @pytest.fixture
-def note_rates(pytestconfig: pytest.Config) -> Callable[[str, str, str], None]:
+def note_rates(record_property: Callable[[str, object], None]) -> Callable[[str, str, str], None]:
     """Note (what was planted, at which size, how often it was found) for the table at the end of the run."""
-    rows = pytestconfig.stash.setdefault(RATES, [])
-    return lambda what, size, rates: rows.append((what, size, rates))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print what the simulations of this run came to."""
-    rows = config.stash.get(RATES, [])
-    if rows:
-        terminalreporter.section("detection and false alarms")
-        widths = [max(len(row[column]) for row in rows) for column in range(2)]
-        for what, size, rates in rows:
-            terminalreporter.write_line(f"{what:<{widths[0]}}  {size:<{widths[1]}}  {rates}")
+    return lambda what, size, rates: record_property("rates", (what, size, rates))
 
 
 @pytest.fixture(scope="session")
