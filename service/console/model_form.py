@@ -46,6 +46,7 @@ MODEL: Final = {
     "family": _TEXT,
     "latency_target_ms": _NUMBER,
     "max_accuracy_drop": _SHARE,
+    "max_memory_mb": _NUMBER,
     "params": _NUMBER,
 }
 """A field of the model → how it is read from a form, and written into one."""

@@ -30,7 +30,13 @@ from tests.console.test_console_pages import HOSTILE
 WAKE_WORD = Path("tests/vectors/hey_jarvis.tflite").read_bytes()
 SHA256 = hashlib.sha256(WAKE_WORD).hexdigest()
 EDIT = "/console/models/camera/wake-word/edit"
-STATED = {"task": "speech-recognition", "family": "wake", "latency_target_ms": "20", "max_accuracy_drop": "1.5"}
+STATED = {
+    "task": "speech-recognition",
+    "family": "wake",
+    "latency_target_ms": "20",
+    "max_accuracy_drop": "1.5",
+    "max_memory_mb": "64",
+}
 ONE = {"variants.0.id": "hey", "variants.0.sha256": SHA256, "variants.0.accuracy_drop": "0.7"}
 
 
@@ -100,6 +106,7 @@ def test_a_file_becomes_a_variant_of_a_model_that_somebody_else_approves(
     assert row is not None
     assert answer.headers["Location"] == f"/console/revisions/{row.number}"
     variant = row.content["variants"][0]
+    assert row.content["max_memory_mb"] == 64
     assert (row.state, row.content["latency_target_ms"], row.content["max_accuracy_drop"]) == (
         State.IN_REVIEW,
         20,
