@@ -18,9 +18,13 @@ _ZSTD_PIECE: Final = 128
 
 
 class UnsupportedEncoding(InvalidInput):
-    """A Content-Encoding that is not identity, gzip or zstd."""
+    """A Content-Encoding that is none of those taken here: `accepts`."""
 
     code: ClassVar[str] = "unsupported-encoding"
+
+    def __init__(self, encoding: str, accepts: str) -> None:
+        super().__init__(f"the encoding {encoding!r} is not taken here: {accepts}", field="Content-Encoding")
+        self.accepts = accepts
 
 
 class MalformedBody(InvalidInput):
@@ -46,9 +50,7 @@ def inflate(body: bytes, encoding: str) -> bytes:
     """
     opener = _INFLATERS.get(encoding.strip().lower() or "identity")
     if opener is None:
-        raise UnsupportedEncoding(
-            f"the encoding {encoding!r} is not taken: identity, gzip or zstd", field="Content-Encoding"
-        )
+        raise UnsupportedEncoding(encoding, "gzip, zstd, identity")
     plain = bytearray()
     try:
         for chunk in opener(body):

@@ -51,10 +51,9 @@ def problem(status: int, code: str, detail: str, **members: Any) -> Response:
     return Response(json.dumps(body), status=status, content_type="application/problem+json")
 
 
-# What RFC 9110 asks for beside the status: how to authenticate, which encodings are taken.
+# What RFC 9110 asks for beside the status: how to authenticate.
 _HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
     Unauthenticated: {"WWW-Authenticate": "Bearer"},
-    encodings.UnsupportedEncoding: {"Accept-Encoding": "gzip, zstd, identity"},
 }
 
 
@@ -69,6 +68,8 @@ def problem_of(error: errors.NnfleetError) -> Response:
     members = {name: getattr(error, name, None) for name in _MEMBERS}
     made = problem(status, error.code, error.detail, **members)
     made.headers.update(_HEADERS.get(type(error), {}))
+    if isinstance(error, encodings.UnsupportedEncoding):
+        made.headers["Accept-Encoding"] = error.accepts
     if isinstance(error, TryLater):
         made.headers["Retry-After"] = str(spread_s(error.retry_after_s))
     return made

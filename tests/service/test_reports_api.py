@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
@@ -65,3 +66,11 @@ def test_a_report_that_is_refused_says_why_and_is_not_stored(
     answer = put(client, body, named)
     assert (answer.status_code, answer.get_json()["code"]) == (status, code)
     assert count(engine) == 0
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip"])
+def test_a_report_that_comes_compressed_is_refused_by_its_encoding(client: FlaskClient, encoding: str) -> None:
+    body = gzip.compress(make_report())
+    answer = client.put(f"/v1/reports/{report_id(body)}", data=body, headers={"Content-Encoding": encoding})
+    assert (answer.status_code, answer.get_json()["code"]) == (415, "unsupported-encoding")
+    assert answer.headers["Accept-Encoding"] == "identity"
