@@ -102,7 +102,7 @@ class Explanation:
     """Everything about the decision for one device, model and moment.
 
     `plan` is None where nothing can run. `bucket` is None without a unit id; `chosen` (index into `splits`) is None
-    where a draw would need one. `ladder` is the one served, or that of the largest split where nobody was drawn.
+    where a draw would need one. `ladder` is the one served; where nobody was drawn, the one that a client without a unit serves.
     """
 
     facts: Fingerprint
@@ -151,7 +151,7 @@ def explain(
     splits = plan.splits if plan else ()
     number = bucket(plan.salt, moment.unit_id) if plan and moment.unit_id else None
     chosen = _chosen(splits, number)
-    ladder = splits[chosen].ladder if chosen is not None else _largest(splits)
+    ladder = splits[chosen].ladder if chosen is not None else _undrawn(splits)
     return Explanation(
         facts=facts,
         decided=decided,
@@ -177,8 +177,10 @@ def _chosen(splits: Sequence[Split], number: int | None) -> int | None:
     return certain(weights_bp) if number is None else choose(weights_bp, number)
 
 
-def _largest(splits: tuple[Split, ...]) -> tuple[str, ...]:
-    return max(splits, key=lambda s: s.weight_bp).ladder if splits else ()
+def _undrawn(splits: tuple[Split, ...]) -> tuple[str, ...]:
+    """What clients serve without a unit: nobody is in a share that grows, which stands first, and nobody explores."""
+    steady = [split for split in splits if not split.explore and split.weight_bp > 0]
+    return next((split.ladder for split in (*reversed(steady), *splits)), ())
 
 
 def _arm_lines(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from policies.assign import HASH
 from policies.explaining.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
 from policies.fingerprint import Fingerprint
 from policies.wire import arms_json, plan_name
+
+NO_BUCKETING_KEY: Final = "no-bucketing-key"
+"""Nobody was drawn: the plan is split, and no unit was named."""
 
 
 def device_json(facts: Fingerprint) -> dict[str, Any]:
@@ -35,6 +38,7 @@ def explanation_json(made: Explanation) -> dict[str, Any]:
         "rollout": {"side": made.trial.side, "share": made.trial.share_bp} if made.trial else None,
         "bucket": made.bucket,
         "propensity": made.propensity,
+        "reason": NO_BUCKETING_KEY if made.splits and made.chosen is None else None,
         "splits": [_split_json(line, index == made.chosen) for index, line in enumerate(made.splits)],
         "arms": [_arm_line_json(line) for line in made.arms],
         "rules": [_rule_json(line) for line in made.rules],

@@ -118,6 +118,12 @@ def test_without_an_id_nobody_is_drawn_into_exploring() -> None:
     assert [(found.split_index, found.assigned_by) for found in assignments] == [(1, AssignedBy.NO_UNIT)]
 
 
+@pytest.mark.parametrize("weights", [(3_000, 7_000), (9_000, 1_000), (1, 9_999), (9_999, 1), (3_000, 7_000, 0)])
+def test_without_an_id_nobody_is_in_the_share_that_grows(weights: tuple[int, ...]) -> None:
+    found = {assign(splits_of(*weights), "seg-7", None) for _ in range(20)}
+    assert [(one.split_index, one.assigned_by) for one in found] == [(1, AssignedBy.NO_UNIT)]
+
+
 def test_without_an_id_and_with_nothing_but_exploring_the_first_split_is_served() -> None:
     splits = [Split(5_000, ("gpu",), explore=True), Split(5_000, ("npu",), explore=True)]
     assert assign(splits, "seg-7", None).split_index == 0

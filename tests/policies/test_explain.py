@@ -97,7 +97,7 @@ def test_who_is_drawn_gets_a_bucket_a_split_and_its_propensity() -> None:
         assert made.propensity == line.split.weight_bp / 10_000
 
 
-def test_without_a_unit_nobody_is_drawn_and_the_largest_split_is_shown() -> None:
+def test_without_a_unit_nobody_is_drawn_and_what_a_client_without_one_serves_is_shown() -> None:
     made = explained(TWO_SHARES)
     assert (made.bucket, made.chosen, made.propensity) == (None, None, None)
     assert made.ladder[0] == NPU

@@ -39,6 +39,32 @@ def test_a_stored_report_is_decided_for_as_its_document_says(
     assert model["chosen"]["variant"] == document["models"]["segmentation"]["arms"][model["ladder"][0]]["variant"]
 
 
+@pytest.mark.parametrize(
+    ("first_bp", "unit_id", "reason", "starts_with"),
+    [
+        (3_000, None, "no-bucketing-key", "int8.tflite.cpu"),
+        (9_000, None, "no-bucketing-key", "int8.tflite.cpu"),
+        (10_000, None, None, "fp32.tflite.gpu"),
+        (0, None, None, "int8.tflite.cpu"),
+        (9_999, "u-1", None, "fp32.tflite.gpu"),
+    ],
+)
+def test_without_a_unit_nobody_is_in_a_share_that_grows(
+    client: FlaskClient,
+    operator: Operator,
+    known_report: str,
+    first_bp: int,
+    unit_id: str | None,
+    reason: str | None,
+    starts_with: str,
+) -> None:
+    shares = [{"weight_bp": first_bp, "ladder": ["*.gpu"]}, {"weight_bp": 10_000 - first_bp, "ladder": ["*.cpu"]}]
+    operator.publish(policy={"rules": [{"id": "grows", "when": "true", "use": {"split": shares}}]})
+    request = {"unit_id": unit_id} if unit_id else {}
+    told = ask(client, report_id=known_report, request=request).get_json()["models"]["segmentation"]
+    assert (told["reason"], told["ladder"][0]) == (reason, starts_with)
+
+
 def test_a_report_can_be_sent_along_and_is_not_stored(client: FlaskClient, operator: Operator) -> None:
     operator.publish()
     told = ask(client, report=report_with()).get_json()

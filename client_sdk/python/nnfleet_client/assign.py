@@ -66,14 +66,14 @@ def assign(splits: Sequence[Split], salt: str, unit_id: str | None) -> Assignmen
     """The split of one unit.
 
     Splits are cumulative, in order: raising the first one's weight keeps everyone already in it. A split that
-    holds the full weight needs no unit id. Without one, nobody is drawn at random: the first split that does not
-    explore is served, and `NO_UNIT` says so.
+    holds the full weight needs no unit id. Without one nobody is drawn, and nobody is in a share that grows, which stands
+    first: the last split that does not explore is served, and `NO_UNIT` says so.
     """
     whole = next((index for index, split in enumerate(splits) if split.weight_bp == FULL_WEIGHT_BP), None)
     if whole is not None:
         return Assignment(whole, AssignedBy.SINGLE_SPLIT, None)
     if unit_id is None:
-        return Assignment(_first_that_does_not_explore(splits), AssignedBy.NO_UNIT, None)
+        return Assignment(_last_that_does_not_explore(splits), AssignedBy.NO_UNIT, None)
     bucket = bucket_of(salt, unit_id)
     return Assignment(split_at(splits, bucket), AssignedBy.BUCKET, bucket)
 
@@ -88,5 +88,5 @@ def split_at(splits: Sequence[Split], bucket: int) -> int:
     raise ValueError(f"bucket {bucket} lies outside weights that add up to {upper}")
 
 
-def _first_that_does_not_explore(splits: Sequence[Split]) -> int:
-    return next((index for index, split in enumerate(splits) if not split.explore and split.weight_bp > 0), 0)
+def _last_that_does_not_explore(splits: Sequence[Split]) -> int:
+    return max((index for index, split in enumerate(splits) if not split.explore and split.weight_bp > 0), default=0)

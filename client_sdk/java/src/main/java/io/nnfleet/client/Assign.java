@@ -57,8 +57,8 @@ public final class Assign {
 
     /**
      * The split of one unit. Splits are cumulative, in order: raising the first one's weight keeps everyone already in
-     * it. A split that holds the full weight needs no unit id. Without one, nobody is drawn at random: the first split
-     * that does not explore is served, and NO_UNIT says so.
+     * it. A split that holds the full weight needs no unit id. Without one nobody is drawn, and nobody is in a share that
+     * grows, which stands first: the last split that does not explore is served, and NO_UNIT says so.
      */
     static Assignment assign(List<DecisionDocument.Split> splits, String salt, String unitId) {
         for (int index = 0; index < splits.size(); index++) {
@@ -67,7 +67,7 @@ public final class Assign {
             }
         }
         if (unitId == null) {
-            return new Assignment(firstThatDoesNotExplore(splits), AssignedBy.NO_UNIT, null);
+            return new Assignment(lastThatDoesNotExplore(splits), AssignedBy.NO_UNIT, null);
         }
         int bucket = bucketOf(salt, unitId);
         return new Assignment(splitAt(splits, bucket), AssignedBy.BUCKET, bucket);
@@ -82,8 +82,8 @@ public final class Assign {
         return index;
     }
 
-    private static int firstThatDoesNotExplore(List<DecisionDocument.Split> splits) {
-        for (int index = 0; index < splits.size(); index++) {
+    private static int lastThatDoesNotExplore(List<DecisionDocument.Split> splits) {
+        for (int index = splits.size() - 1; index >= 0; index--) {
             if (!splits.get(index).explore && splits.get(index).weightBp > 0) {
                 return index;
             }
