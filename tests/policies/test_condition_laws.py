@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from policies.errors import ConditionError
 from policies.language import Condition, Context, compile_condition
+from policies.language.check import MAX_QUANTIFIERS
 
 FACTS: dict[str, Any] = {
     "device": {"soc": "tensor-g4", "api_level": 34, "ram_gb": 8, "abis": ["arm64-v8a"], "shared_buffers": True},
@@ -77,7 +78,8 @@ CONDITIONS = st.recursive(
         | st.tuples(inner, inner).map(lambda pair: f"({pair[0]}) || ({pair[1]})")
     ),
     max_leaves=5,
-)
+).filter(lambda text: text.count("(a, ") <= MAX_QUANTIFIERS // 2)
+"""Two of them side by side are a condition, too."""
 HIDDEN = st.sets(st.tuples(st.sampled_from(["device", "gpu", "request", "accelerators"]), st.integers(0, 4)))
 
 
