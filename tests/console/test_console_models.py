@@ -32,6 +32,13 @@ def test_a_model_shows_how_often_each_variant_has_an_operation(client: FlaskClie
     assert "never served" not in page
 
 
+def test_a_model_says_how_far_off_a_phone_may_be_or_that_nothing_tells(client: FlaskClient, stage: Stage) -> None:
+    stage.add_model(model_spec())
+    assert "<dt>Golden check</dt><dd>no reference</dd>" in read(client, "/models/camera/mobilenet")
+    stage.add_model(model_spec() | {"golden": {"input_sha256": "a" * 64, "tolerance": 0.04}})
+    assert "<dt>Golden check</dt><dd>within 4.0%</dd>" in read(client, "/models/camera/mobilenet")
+
+
 def test_classes_get_variants_in_shares_as_the_live_release_decides(client: FlaskClient, stage: Stage) -> None:
     _, facts = stage.add_report(report())
     stage.add_report(report("Other", "Chip 9"))
