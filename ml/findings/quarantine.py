@@ -43,7 +43,7 @@ def with_quarantines(
     named = {finding.name for finding in findings}
     cells = {name: failing_cells(rows, count) for name, count in FAILS.items() if name in named}
     cohorts = {name: scan(_trials(found, soc_of)) for name, found in cells.items()}
-    narrowed = [_narrowed(finding, cohorts.get(finding.name, [])) for finding in findings]
+    narrowed = [_narrowed(f, cohorts.get(f.name, []), cells.get(f.name, {}), soc_of) for f in findings]
     return [
         replace(finding, control=control_of(finding.quarantine, cells[finding.name], soc_of))
         if finding.name in cells
@@ -77,7 +77,9 @@ def control_of(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of
     )
 
 
-def _narrowed(finding: Finding, cohorts: Iterable[Cohort]) -> Finding:
+def _narrowed(
+    finding: Finding, cohorts: Iterable[Cohort], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]
+) -> Finding:
     if finding.name in NOTHING_TO_DENY:
         return finding
     cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision}
@@ -85,7 +87,19 @@ def _narrowed(finding: Finding, cohorts: Iterable[Cohort]) -> Finding:
     for found in cohorts:
         if all(cohort.get(name, value) == value for name, value in found.conditions.items()):
             return replace(finding, quarantine={**cohort, **found.conditions})
-    return replace(finding, quarantine=cohort)
+    return replace(finding, quarantine=cohort | _only_model(cohort, cells, soc_of))
+
+
+def _only_model(cohort: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> dict[str, str]:
+    """The model, where all that fails in a cohort is of one and every other works: a scan takes more cells to say so."""
+    inside = [
+        (attributes["model"], failed)
+        for cell, failed in cells.items()
+        if cohort.items() <= (attributes := _attributes(cell, soc_of)).items()
+    ]
+    failing = {model for model, failed in inside if failed}
+    working = {model for model, failed in inside if not failed}
+    return {"model": failing.pop()} if len(failing) == 1 and working and not failing & working else {}
 
 
 def _trials(failing: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Trials:

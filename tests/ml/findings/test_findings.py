@@ -99,6 +99,20 @@ def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_other
     assert all(finding.to_json()["quarantine"] for finding in crashes)
 
 
+def test_of_few_cells_too_the_quarantine_spares_the_models_that_compute_right() -> None:
+    """R-E5: seven phones of five SoCs get one model wrong, and right on the CPU; another model is right on the same driver."""
+    socs = ("soc-0", "soc-1", "soc-0", "soc-2", "soc-1", "soc-3", "soc-4")
+    devices = {f"class-{n}": Device(soc, phone=f"phone-{n}") for n, soc in enumerate(socs)}
+    rows = [
+        Rollup(Cell(name, "app", model, arm), "burst", hot=False, windows=9, golden_checked=9, golden_failed=failed)
+        for name in devices
+        for model, arm, failed in (("wrong", NPU, 9), ("wrong", CPU, 0), ("right", NPU, 0))
+    ]
+    found = [finding for finding in find(rows, devices) if finding.name == "wrong-output"]
+    assert {finding.soc for finding in found} == set(socs)
+    assert {finding.quarantine.get("model") for finding in found} == {"app/wrong"}
+
+
 def crashing(rows: Iterable[Rollup], soc: str, *, cpu_too: bool = False) -> list[Rollup]:
     """Every start of the SoC's NPU ends the process; with `cpu_too` those of its CPU as well."""
     found = planted(rows, soc, NPU, changing(crashed=lambda row: row.attempts))
