@@ -26,7 +26,7 @@ serve: setup ## Serve the API and the console on port 8080
 test: setup ## Run the tests on up to four cores, the browser's too where Chromium is or can be installed (ARGS="-k name")
 	@tests/chromium.sh
 	@tests/wheels.sh
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 $(ARGS)
 
 check: setup ## Lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 import hypothesis
 import pytest
@@ -23,20 +23,16 @@ from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
 
-TOGETHER: Final = {"e2e": "sites", "faults": "sites", "java": "builds", "probe": "builds"}
-"""Folders whose tests never run beside one another: they load whole sites of processes, or build in the same folder."""
-
 # Machines are shared: how long an example takes says nothing about the code.
 hypothesis.settings.register_profile("shared-machine", deadline=None)
 hypothesis.settings.load_profile("shared-machine")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes run tests (`make test`), each group of `TOGETHER` goes to one of them."""
-    for item in items:
-        group = TOGETHER.get(item.path.parent.name)
-        if group:
-            item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from spreading import Spread  # here: only where several processes run tests
+
+    return Spread(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
