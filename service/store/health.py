@@ -16,17 +16,26 @@ _BY_SDK: Final = text(
     FROM observation WHERE set_aside IS NOT NULL AND received_at >= :since GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 50
     """
 )
+_BY_RELEASE: Final = text(
+    """
+    SELECT release, count(*) AS records FROM observation WHERE received_at >= :since AND kind = 'window'
+    GROUP BY 1 ORDER BY 1 DESC LIMIT 20
+    """
+)
 _ROLLED: Final = text(
     "SELECT max(day) AS day, max(rolled_at) AS at, max(day) FILTER (WHERE settled) AS settled FROM rolled_day"
 )
 
 
 def telemetry_health(session: Session, now: datetime, days: int) -> dict[str, Any]:
-    """Verdicts of the last `days` UTC days, today included; records set aside in the last 24 hours by SDK; rollups."""
+    """Verdicts of the last `days` UTC days, today included; records set aside in the last 24 hours by SDK; which
+    releases the windows of the last hour ran under; rollups.
+    """
     since = now.astimezone(UTC).date() - timedelta(days=days - 1)
     totals = tallies.totals(session, since)
     connection = session.connection()
     by_sdk = connection.execute(_BY_SDK, {"since": now - timedelta(hours=24)}).mappings()
+    by_release = connection.execute(_BY_RELEASE, {"since": now - timedelta(hours=1)})
     rolled = connection.execute(_ROLLED).one()
     made = partitions.days(connection)
     return {
@@ -37,6 +46,7 @@ def telemetry_health(session: Session, now: datetime, days: int) -> dict[str, An
         "rejected": {reason: n for (verdict, reason), n in totals.items() if verdict == "rejected"},
         tallies.NOTED: {reason: n for (verdict, reason), n in totals.items() if verdict == tallies.NOTED},
         "set_aside_by_sdk_24h": [dict(row) for row in by_sdk],
+        "windows_by_release_1h": {str(release): records for release, records in by_release},
         "rolled_up": {
             "newest_day": rolled.day.isoformat() if rolled.day else None,
             "at": rolled.at.isoformat() if rolled.at else None,

@@ -59,6 +59,17 @@ def test_clocks_that_are_off_are_counted_beside_the_verdicts(
     assert health["accepted"] == len(records)
 
 
+def test_how_many_phones_run_under_a_release_is_told(
+    client: FlaskClient, operator: Operator, known_report: str
+) -> None:
+    for release in range(1, 3):
+        assert operator.publish(f"number {release}") == release
+        client.post("/v1/telemetry", json=[make_observation(release=release) for _ in range(release)])
+    client.post("/v1/telemetry", json=[make_observation(release=1)])
+    health = operator.send("GET", "/v1/telemetry/health").get_json()
+    assert health["windows_by_release_1h"] == {"2": 2, "1": 2}
+
+
 def test_runs_are_shown_the_newest_first(operator: Operator, engine: Engine) -> None:
     def steps() -> Steps:
         yield 0.5, "half"
