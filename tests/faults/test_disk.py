@@ -54,8 +54,7 @@ def test_a_disk_without_a_byte_left_loses_nothing_that_was_acknowledged(
     tmp_path: Path, say: Callable[[str], None]
 ) -> None:
     body = make_report()
-    with ExitStack() as storing, ExitStack() as serving:
-        serving.enter_context(small_disk(tmp_path, DISK_MIB))
+    with small_disk(tmp_path, DISK_MIB), ExitStack() as storing, ExitStack() as serving:
         settings = Settings(
             storing.enter_context(embedded_postgresql(tmp_path / "postgresql")),
             log_level="critical",
