@@ -67,7 +67,7 @@ def test_how_many_phones_run_under_a_release_is_told(
         client.post("/v1/telemetry", json=[make_observation(release=release) for _ in range(release)])
     client.post("/v1/telemetry", json=[make_observation(release=1)])
     health = operator.send("GET", "/v1/telemetry/health").get_json()
-    assert health["windows_by_release_1h"] == {"2": 2, "1": 2}
+    assert health["windows_by_release_10m"] == {"2": 2, "1": 2}
 
 
 def test_runs_are_shown_the_newest_first(operator: Operator, engine: Engine) -> None:
