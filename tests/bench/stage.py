@@ -49,7 +49,16 @@ class Target:
         return count / (self._cpu_s() - before)
 
     def _cpu_s(self) -> float:
-        return float(sum(times.user + times.system for times in (process.cpu_times() for process in self.processes)))
+        return sum(cpu_s(process) for process in self.processes)
+
+
+def cpu_s(process: psutil.Process) -> float:
+    """User and system time so far; none of one that has ended, as nginx's cache loader does a minute after its start."""
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(times.user + times.system)
 
 
 def processes_of(pid: int) -> tuple[psutil.Process, ...]:
