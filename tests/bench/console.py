@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import psutil
@@ -43,6 +44,7 @@ from service.releasing.releases import load
 from service.settings import Settings
 from service.store import arm_tallies, findings, releases, rollups, schema
 from service.store.engine import make_engine
+from service.store.tables import metadata
 from tests.bench.bare import make_application
 from tests.bench.goals import at_most
 from tests.bench.stage import APP, RULES, TOKEN, TOUR, installation, machine, policy
@@ -85,18 +87,32 @@ _TALLIES: Final = text(
 
 _DAYS: Final = 90
 _ARMS: Final = ("int8.tflite.cpu", "int8.tflite.nnapi.mtk-neuron", "fp32.tflite.gpu")
-_NOTHING: Final = (
-    "golden_checked", "golden_failed", "failed", "timed_out", "attempts", "crashed", "on_cpu", "split_windows",
-    "partitions_sum", "error_windows", "log_error_sum", "loaded", "load_us_sum", "compiled", "compile_us_sum",
-)  # fmt: skip
+_FILLED: Final = MappingProxyType(
+    {
+        "day": "current_date - (n % :days)::int",
+        "device_class": "left(md5((n % :classes)::text), 16)",
+        "app": ":app",
+        "model": "'segmentation'",
+        "arm": "(CAST(:arms AS text[]))[n % 3 + 1]",
+        "workload": "'burst'",
+        "hot": "false",
+        "windows": ":each",
+        "measured": ":each",
+        "runs": ":each * 10",
+        "latency_buckets": "ARRAY[400]",
+        "latency_counts": "ARRAY[:each * 10]",
+        "p50_buckets": "ARRAY[400]",
+        "p50_counts": "ARRAY[:each]",
+        "delegated_windows": ":each",
+        "delegated_share_sum": ":each * 0.9",
+    }
+)
+"""What a rollup says here; every other column of it is 0."""
+_COLUMNS: Final = [column.name for column in metadata.tables["observation_rollup"].columns]
 _ROLLUPS: Final = text(
     f"""
-    INSERT INTO observation_rollup
-        (day, device_class, app, model, arm, workload, hot, windows, measured, runs, latency_buckets, latency_counts,
-         p50_buckets, p50_counts, delegated_windows, delegated_share_sum, {", ".join(_NOTHING)})
-    SELECT current_date - (n % :days)::int, left(md5((n % :classes)::text), 16), :app, 'segmentation',
-           (CAST(:arms AS text[]))[n % 3 + 1], 'burst', false, :each, :each, :each * 10, ARRAY[400], ARRAY[:each * 10],
-           ARRAY[400], ARRAY[:each], :each, :each * 0.9, {", ".join("0" for _ in _NOTHING)}
+    INSERT INTO observation_rollup ({", ".join(_COLUMNS)})
+    SELECT {", ".join(_FILLED.get(name, "0") for name in _COLUMNS)}
     FROM generate_series(0, :cells - 1) AS n ON CONFLICT DO NOTHING
     """
 )
