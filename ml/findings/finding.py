@@ -25,6 +25,11 @@ class Cohort(NamedTuple):
     precision: str
 
 
+def over_cells(count: int) -> str:
+    """As details end: `over 1 cell`, `over 4 cells`."""
+    return f"over {count} cell{'' if count == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """`p_value` under the detector's null; `windows` (or reports) that stand behind it; `evidence` rows to check it by.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
-from ml.findings.finding import Cohort, Finding, mean_p_value, target_of
+from ml.findings.finding import Cohort, Finding, mean_p_value, over_cells, target_of
 from ml.rollup import Cell, CellSummary, Rollup, regrouped, summaries
 
 MIN_PAIRS = 2
@@ -57,6 +57,6 @@ def slower(name: str, cohort: Cohort, pairs: Sequence[Pair], null: float, says: 
         }
         for pair in pairs
     )  # fmt: skip
-    detail = f"{cohort.target} {says.format(f'{factor:.2f}')}, over {len(pairs)} cells"
+    detail = f"{cohort.target} {says.format(f'{factor:.2f}')}, {over_cells(len(pairs))}"
     windows = sum(pair.own.measured for pair in pairs)
     return Finding(name, *cohort, mean_p_value(ratios, null), windows, detail, evidence)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import exp, log
 
-from ml.findings.finding import Finding, mean_p_value
+from ml.findings.finding import Finding, mean_p_value, over_cells
 from ml.findings.pairs import file_key
 from ml.findings.seen import Seen
 from ml.rollup import CellSummary
@@ -48,6 +48,6 @@ def _finding(cohort: tuple[str, str, str], pairs: list[tuple[CellSummary, CellSu
         }
         for own, cpu in pairs
     )  # fmt: skip
-    detail = f"{cohort[1]} takes the graph and needs {factor:.2f} × the CPU's time, over {len(pairs)} cells"
+    detail = f"{cohort[1]} takes the graph and needs {factor:.2f} × the CPU's time, {over_cells(len(pairs))}"
     p_value = max(mean_p_value(ratios, -NULL_LOG_RATIO), mean_p_value([-ratio for ratio in ratios], -NULL_LOG_RATIO))
     return Finding("phantom-acceleration", *cohort, p_value, sum(own.measured for own, _ in pairs), detail, evidence)

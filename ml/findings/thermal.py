@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import exp, log
 
-from ml.findings.finding import Finding, mean_p_value
+from ml.findings.finding import Finding, mean_p_value, over_cells
 from ml.findings.seen import Seen
 from ml.rollup import Cell, Rollup
 
@@ -35,7 +35,7 @@ def detect(seen: Seen) -> Iterator[Finding]:
             for cell, pair in pairs.items()
         )  # fmt: skip
         windows = sum(pair.hot_windows for pair in pairs.values())
-        detail = f"hot windows of {cohort.target} take {factor:.2f} × as long as cool ones, over {len(pairs)} cells"
+        detail = f"hot windows of {cohort.target} take {factor:.2f} × as long as cool ones, {over_cells(len(pairs))}"
         yield Finding("thermal-step", *cohort, mean_p_value(ratios, NULL_LOG_RATIO), windows, detail, evidence)
 
 

@@ -38,7 +38,7 @@ def report_matrix(out: Path, named: Sequence[str], data: Path | None) -> None:
     for name, grid in zip(FILES, grids, strict=True):
         _write_csv(out / f"{name}.csv", grid)
     (out / "index.html").write_text(_page(grids, number), "utf-8")
-    typer.echo(f"{len(grids[1].columns)} devices → {out / 'index.html'}")
+    typer.echo(f"devices: {len(grids[1].columns)} → {out / 'index.html'}")
 
 
 def _grids(engine: Engine, named: Sequence[str]) -> tuple[tuple[Grid, ...], int | None]:

@@ -10,7 +10,7 @@ import pytest
 from fleets import CPU, DEVICES, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
 
 from ml.findings import Device, find
-from ml.findings.finding import Finding
+from ml.findings.finding import Finding, over_cells
 from ml.findings.operation import suspect
 from ml.rollup import Cell, Rollup
 
@@ -193,3 +193,7 @@ def test_an_operation_is_blamed_only_where_enough_graphs_tell_it_apart() -> None
     assert suspect(many) == "B"
     twins = {frozenset({*graph, "B2"}) if failed else graph: failed for graph, failed in many.items()}
     assert suspect(twins) is None
+
+
+def test_details_count_cells_in_words() -> None:
+    assert [over_cells(count) for count in (1, 4)] == ["over 1 cell", "over 4 cells"]
