@@ -177,11 +177,12 @@ def _reading(
     noise = _noise(measure, strata)
     found = [(name, weight, *_measured(measure, members, limit, noise)) for name, weight, members in groups]
     evidence = log_mean([log_e for _, _, log_e, _ in found], [weight for _, weight, _, _ in found])
-    cohort, _, _, cohort_ratio = max(found, key=lambda row: row[2] + math.log(row[1]))
+    needed = math.log(len(Measure) / plan.false_stop_rate)
+    cohort, cohort_ratio = _named(found, needed)
     return Reading(
         measure,
         evidence,
-        math.log(len(Measure) / plan.false_stop_rate),
+        needed,
         cohort,
         cohort_ratio,
         found[0][3],
@@ -190,6 +191,15 @@ def _reading(
         limit,
         _doubtful(measure, strata, limit.go),
     )
+
+
+def _named(found: Sequence[tuple[str, float, float, float]], needed: float) -> tuple[str, float]:
+    """(cohort, its ratio) of rows (cohort, weight, log evidence, ratio): of those whose share of the evidence is enough by
+    itself the one that is hit hardest, so that one bad SoC is not told as a slight harm to all; else the one with the most.
+    """
+    enough = [row for row in found if row[2] + math.log(row[1]) >= needed]
+    hit = max(enough, key=lambda row: row[3]) if enough else max(found, key=lambda row: row[2] + math.log(row[1]))
+    return hit[0], hit[3]
 
 
 def _grouped(strata: Iterable[Stratum], fact: str) -> dict[str, list[Stratum]]:

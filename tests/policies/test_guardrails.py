@@ -98,6 +98,20 @@ def test_a_candidate_that_is_slow_on_one_soc_is_stopped_and_the_soc_is_named(see
     assert "soc mt6989" in found[1]
 
 
+def test_one_soc_that_is_hit_hard_is_named_also_where_all_of_them_show_it_more_surely() -> None:
+    def level(count: int, log_p90: float) -> Levels:
+        return Levels(count, count * log_p90, count * (log_p90**2 + 0.04**2))
+
+    def side(count: int, log_p90: float) -> Seen:
+        return Seen(windows=count, starts=count, log_p90=level(count, log_p90))
+
+    slow = {"sm8650": 0.26, "tensor-g4": 0.12, "mt6989": 0.12, "exynos-2400": 0.12}
+    seen = [Stratum(soc, "camera.seg", 2, side(40, 8.5 + by), side(400, 8.5)) for soc, by in slow.items()]
+    judged = judge(PLAN, State.RUNNING, 0, 60, 2, seen, COHORTS)
+    assert judged.act is Act.STOP
+    assert "1.30 × the control's on soc sm8650" in judged.because
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_candidate_that_fails_is_stopped(seed: int) -> None:
     found = looks_until_stopped(World(failing=lambda _soc: 0.2), seed)
