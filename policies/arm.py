@@ -12,9 +12,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from policies.fingerprint import Accelerator, Fingerprint, Presence, VendorRuntime
+from policies.fingerprint import Fingerprint
 from policies.graph import ModelGraph
 from policies.language.versions import VersionRange, version_range
+from policies.silicon import Accelerator, Presence, VendorRuntime
 from policies.vocabulary import (
     MIN_NNAPI_LEVEL,
     RUNTIME_OF_FORMAT,

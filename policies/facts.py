@@ -12,8 +12,9 @@ from typing import Any, Final
 from policies.arm import Arm, ModelSpec
 from policies.canonical import model_key
 from policies.default_rule import ArmCoverage
-from policies.fingerprint import Accelerator, Fingerprint, Gpu, Presence
+from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge, Ranking
+from policies.silicon import Accelerator, Gpu, Presence
 from policies.vocabulary import Workload
 
 Facts = Mapping[str, Any]

@@ -7,104 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-import reprlib
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from policies import catalog
-from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
+from policies import catalog, drivers
+from policies.canonical import canonical_manufacturer, canonical_soc
 from policies.population import Population, population_of
-from policies.reference_run import ReferenceRun
-from policies.report import CapabilityReport, Client, Device, Nnapi, NnapiDevice
-from policies.vocabulary import Delegate, LevelEncoding, feature_level
+from policies.report import CapabilityReport, Client, Device
+from policies.silicon import Accelerator, Anomaly, Fact, Gpu, Presence, VendorRuntime
 
 
-class Presence(StrEnum):
-    """Three-valued: what the probe could not determine is never taken for "no"."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-class _Fact(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Accelerator(_Fact):
-    """An NNAPI driver. `supports` is measured per operation and operand type; None where it was not asked.
-
-    `reference` is what the probe's reference graph took on it: a measurement, not one of the facts of a class.
-    """
-
-    name: str
-    raw_name: str
-    kind: str
-    driver_version: str | None = None
-    level: int | None = None
-    int8: bool | None = None
-    fp16: bool | None = None
-    supports: Mapping[str, tuple[str, ...]] | None = None
-    probe_status: str | None = None
-    reference: ReferenceRun | None = None
-
-    @property
-    def no_faster_than_cpu(self) -> bool:
-        """Whether it was measured to need what NNAPI's own CPU needs: it only pretends to accelerate."""
-        return not self.is_cpu and self.reference is not None and self.reference.no_faster_than_cpu is True
-
-    @property
-    def is_cpu(self) -> bool:
-        """The reference implementation is a CPU, ten times slower than XNNPACK: never an accelerator."""
-        return self.kind == "cpu"
-
-    @cached_property
-    def support_key(self) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-        """`supports` as a hashable value."""
-        return tuple(self.supports.items()) if self.supports is not None else None
-
-
-class Gpu(_Fact):
-    """The GPU by family and its API versions, as the driver writes them."""
-
-    family: str
-    renderer: str
-    gles: str | None = None
-    vulkan: str | None = None
-    opencl: str | None = None
-
-
-class VendorRuntime(_Fact):
-    """A vendor NPU runtime: whether it loads is measured, what it is worth is a hint. Or what the app loads models with.
-
-    `search`: what a probe that could not tell said of its search.
-    """
-
-    name: str
-    delegate: Delegate | None
-    presence: Presence
-    version: str | None = None
-    search: str | None = None
-
-    @property
-    def of_app(self) -> bool:
-        """Whether it is the app's own library, and reaches no silicon by itself."""
-        entry = catalog.runtimes().entries.get(self.name)
-        return entry is not None and entry.delegate is None
-
-
-class Anomaly(_Fact):
-    """Something that does not fit, with a stable code and the facts behind it."""
-
-    code: str
-    detail: str
-
-
-class Fingerprint(_Fact):
+class Fingerprint(Fact):
     """Canonical facts of one device class. `hints` are claims about the silicon; all else was read on the phone.
 
     `soc_id` tells siblings apart that share a name; `names_accelerators`: whether the app's runtime can have NNAPI use
@@ -136,9 +50,9 @@ class Fingerprint(_Fact):
     @cached_property
     def driver_stack(self) -> str:
         """The SoC and its drivers by version: what latencies depend on. Classes that share it learn together."""
-        drivers = [(a.name, a.driver_version, a.level) for a in self.accelerators if not a.is_cpu]
+        stack = [(a.name, a.driver_version, a.level) for a in self.accelerators if not a.is_cpu]
         runtimes = [(r.name, r.presence, r.version) for r in self.runtimes]
-        parts = (self.soc, drivers, runtimes, self.gpu.family if self.gpu else None, self.nnapi_level)
+        parts = (self.soc, stack, runtimes, self.gpu.family if self.gpu else None, self.nnapi_level)
         named = repr(parts if self.soc_id is None else (*parts, self.soc_id))
         return f"{self.soc or 'unknown'}-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
 
@@ -150,17 +64,17 @@ class Fingerprint(_Fact):
     @property
     def accelerated(self) -> bool:
         """Whether there is an NNAPI driver that is no CPU and no test driver, or a vendor's runtime that loads."""
-        drivers = any(one.kind not in {"cpu", "sample"} for one in self.accelerators)
-        return drivers or any(r.presence is Presence.YES and not r.of_app for r in self.runtimes)
+        driven = any(one.kind not in {"cpu", "sample"} for one in self.accelerators)
+        return driven or any(r.presence is Presence.YES and not r.of_app for r in self.runtimes)
 
     @property
     def undetermined(self) -> tuple[str, ...]:
         """What another probe could still find out: vendor runtimes of this SoC, and which operations drivers take."""
         entries = catalog.runtimes().entries
         runtimes = [r.name for r in self.runtimes if r.presence is Presence.UNKNOWN and r.delegate is not None]
-        drivers = [a.name for a in self.accelerators if a.supports is None and a.kind not in {"cpu", "sample"}]
+        unasked = [a.name for a in self.accelerators if a.supports is None and a.kind not in {"cpu", "sample"}]
         ours = [f"runtimes.{name}" for name in runtimes if entries[name].vendor == self.soc_vendor]
-        return (*ours, *(f"nnapi.{name}.supports" for name in drivers))
+        return (*ours, *(f"nnapi.{name}.supports" for name in unasked))
 
     @property
     def driver_switched_off(self) -> bool:
@@ -178,10 +92,8 @@ _CLASS_FACTS: Final = {
     "accelerators", "gpu", "runtimes", "shared_buffers", "population",
 }  # fmt: skip
 # What the catalogue says of a driver may be corrected without renaming every class; an alias is the same driver.
-_NOT_CLASS_FACTS: Final = {
-    "accelerators": {"__all__": {"raw_name", "kind", "int8", "fp16", "probe_status", "reference"}},
-    "runtimes": {"__all__": {"search"}},
-}
+_SAID_OF_IT: Final = {"raw_name", "kind", "int8", "fp16", "probe_status", "reference", "search"}
+_NOT_CLASS_FACTS: Final = {part: {"__all__": _SAID_OF_IT} for part in ("accelerators", "runtimes")}
 
 
 def fingerprint(report: CapabilityReport) -> Fingerprint:
@@ -190,7 +102,7 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
     device = report.device
     soc, soc_entry = _soc(report, anomalies)
     accelerators = tuple(
-        sorted((_accelerator(d, report.nnapi, anomalies) for d in report.nnapi.devices), key=_canonical)
+        sorted((drivers.accelerator(d, report.nnapi, anomalies) for d in report.nnapi.devices), key=_canonical)
         if report.nnapi
         else ()
     )
@@ -206,10 +118,12 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         abis=tuple(sorted(set(device.abis))),
         cpu_cores=device.cpu.cores,
         cpu_features=tuple(sorted({f.lower() for f in device.cpu.features})),
-        nnapi_level=_runtime_level(report.nnapi, anomalies) if report.nnapi else None,
+        nnapi_level=drivers.runtime_level(report.nnapi, anomalies) if report.nnapi else None,
         accelerators=accelerators,
-        gpu=_gpu(report),
-        runtimes=tuple(sorted((_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=_canonical)),
+        gpu=drivers.gpu(report),
+        runtimes=tuple(
+            sorted((drivers.vendor_runtime(k, v, anomalies) for k, v in report.runtimes.items()), key=_canonical)
+        ),
         shared_buffers=report.memory.ahardwarebuffer,
         names_accelerators=_names_accelerators(report.client, accelerators),
         build=device.build_fingerprint,
@@ -247,7 +161,7 @@ def _names_accelerators(client: Client, accelerators: tuple[Accelerator, ...]) -
 
 def _canonical(part: Accelerator | VendorRuntime) -> tuple[str, str, str]:
     """The order of a list of drivers. Aliases decide last: they are not part of the class."""
-    driver = part.model_dump_json(exclude=_NOT_CLASS_FACTS["accelerators"]["__all__"])
+    driver = part.model_dump_json(exclude=_SAID_OF_IT)
     return part.name, driver, part.model_dump_json()
 
 
@@ -274,83 +188,6 @@ def _hints(entry: catalog.SocEntry | None) -> dict[str, float]:
         "npu_fp16": float(npu.fp16) if npu and npu.fp16 is not None else None,
     }
     return {key: float(value) for key, value in hints.items() if value is not None}
-
-
-def _runtime_level(nnapi: Nnapi, anomalies: list[Anomaly]) -> int | None:
-    return _level(nnapi.runtime_feature_level, nnapi.feature_level_encoding, "nnapi", anomalies)
-
-
-def _level(raw: float | str | None, encoding: str | None, where: str, anomalies: list[Anomaly]) -> int | None:
-    if raw is None:
-        return None
-    level = feature_level(raw, encoding or LevelEncoding.RAW)
-    if level is None:
-        counted = f" in the encoding {encoding!r}" if encoding else ""
-        detail = f"{where}: {reprlib.repr(raw)} is no NNAPI feature level{counted}"
-        anomalies.append(Anomaly(code="ambiguous-feature-level", detail=detail))
-    return level
-
-
-def _accelerator(device: NnapiDevice, nnapi: Nnapi, anomalies: list[Anomaly]) -> Accelerator:
-    found = catalog.accelerators().find(device.name)
-    if found is None:
-        anomalies.append(Anomaly(code="new-accelerator", detail=f"no known driver is called {device.name!r}"))
-        kind, int8, fp16 = _kind(device.type), None, None
-    else:
-        entry = found[1]
-        kind, int8, fp16 = entry.kind, entry.int8, entry.fp16
-    supports = device.supports and {op: tuple(sorted(set(types))) for op, types in sorted(device.supports.items())}
-    return Accelerator(
-        name=canonical_accelerator(device.name),
-        raw_name=device.name,
-        kind=kind,
-        driver_version=device.version,
-        level=_level(
-            device.feature_level, device.feature_level_encoding or nnapi.feature_level_encoding, device.name, anomalies
-        ),
-        int8=int8,
-        fp16=fp16,
-        supports=supports if device.supports is not None else None,
-        probe_status=device.probe.status if device.probe else None,
-        reference=device.probe.run if device.probe else None,
-    )
-
-
-def _kind(raw_type: str | None) -> str:
-    """The kind of a driver whose name is new: only what NNAPI itself says of it."""
-    return {"cpu": "cpu", "gpu": "gpu", "accelerator": "npu"}.get((raw_type or "").lower(), "other")
-
-
-def _gpu(report: CapabilityReport) -> Gpu | None:
-    if report.gpu is None or not report.gpu.renderer:
-        return None
-    return Gpu(
-        family=canonical_gpu(report.gpu.renderer),
-        renderer=report.gpu.renderer,
-        gles=report.gpu.gles,
-        vulkan=report.gpu.vulkan,
-        opencl=report.gpu.opencl,
-    )
-
-
-# Any other word ("not_found", "error") tells of the search, not of the phone: the library may lie elsewhere.
-_PRESENCE: Final = {"loaded": Presence.YES, "absent": Presence.NO}
-
-
-def _runtime(name: str, state: str | None, anomalies: list[Anomaly]) -> VendorRuntime:
-    found = catalog.runtimes().find(name)
-    if found is None:
-        anomalies.append(Anomaly(code="new-runtime", detail=f"no known vendor runtime is called {name!r}"))
-    word, _, version = (state or "").partition(" ")
-    presence = _PRESENCE.get(word.lower(), Presence.UNKNOWN)
-    told = presence is not Presence.UNKNOWN
-    return VendorRuntime(
-        name=found[0] if found else name,
-        delegate=found[1].delegate if found else None,
-        presence=presence,
-        version=(version or None) if told else None,
-        search=None if told else state or None,
-    )
 
 
 _ANDROID_API: Final = {

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from policies.difference import Change, difference
-from policies.fingerprint import Fingerprint, Presence
+from policies.fingerprint import Fingerprint
 from policies.settings_of_arm import driver_facts, phone_facts
+from policies.silicon import Presence
 from policies.vocabulary import Delegate
 
 

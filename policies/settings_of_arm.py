@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from policies.arm import Arm
-from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint import Fingerprint
+from policies.silicon import Accelerator
 from policies.vocabulary import Delegate, Precision, Workload
 
 MIN_TIMEOUT_MS: Final = 500

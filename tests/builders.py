@@ -13,10 +13,11 @@ from typing import Any
 
 from policies.arm import ModelSpec
 from policies.document import PolicyDocument, parse_document
-from policies.fingerprint import Accelerator, Fingerprint, fingerprint
+from policies.fingerprint import Fingerprint, fingerprint
 from policies.graph import ModelGraph, Node
 from policies.report import parse_report, report_id
 from policies.screen import GAMMA, bucket_of
+from policies.silicon import Accelerator
 
 MIB = 1024 * 1024
 

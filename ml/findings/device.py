@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint import Fingerprint
+from policies.silicon import Accelerator
 
 
 @dataclass(frozen=True)

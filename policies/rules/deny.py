@@ -9,9 +9,10 @@ from pydantic import Field, field_validator
 
 from policies.arm import Arm, Slug
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
-from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint import Fingerprint
 from policies.rules.globs import Globs
 from policies.rules.when import When
+from policies.silicon import Accelerator
 from policies.validation import Stated
 
 

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterator
 
 from policies.document import PolicyDocument
 from policies.facts import device_roots
-from policies.fingerprint import Accelerator, Fingerprint
+from policies.fingerprint import Fingerprint
 from policies.rules.deny import device_key
+from policies.silicon import Accelerator
 from policies.simulating.basis import Proposed
 
 _OF_DRIVERS = frozenset({"accelerators", "arm"})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from policies.fingerprint import Accelerator
+from policies.silicon import Accelerator
 
 SHORT_TYPES: Final = {
     "TENSOR_FLOAT32": "F32", "TENSOR_FLOAT16": "F16", "TENSOR_INT32": "I32", "TENSOR_BOOL8": "B8",

@@ -120,8 +120,9 @@ def _kept(engine: Engine, store: ArtifactStore, golden: Golden, now: datetime) -
 
 
 def _keep(engine: Engine, store: ArtifactStore, file: Path, now: datetime) -> str:
+    content = file.read_bytes()
     with tempfile.NamedTemporaryFile(dir=store.incoming, prefix=PREFIX, delete=False) as incoming:
-        incoming.write(file.read_bytes())
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        incoming.write(content)
+    sha256 = hashlib.sha256(content).hexdigest()
     register(engine, store, sha256, Path(incoming.name), REFERENCE, now)
     return sha256

@@ -15,7 +15,8 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session
 
-from policies.fingerprint import Fingerprint, Presence
+from policies.fingerprint import Fingerprint
+from policies.silicon import Presence
 from service.store.tables import ClassFactsRow
 
 UNKNOWN: Final = "(unknown)"

@@ -7,10 +7,11 @@ import json
 import pytest
 from probe_builders import CAPTURES, CPU, INT8, BuiltProbe, accelerator, script
 
-from policies.fingerprint import Presence, fingerprint
+from policies.fingerprint import fingerprint
 from policies.operations import NNAPI_OPERATIONS
 from policies.population import Population
 from policies.report import MAX_BYTES, MAX_DEPTH, parse_report
+from policies.silicon import Presence
 from policies.strict_json import nesting
 from policies.vocabulary import feature_level
 
