@@ -30,6 +30,7 @@ from service.store.engine import make_engine
 TOKEN = "t"
 PHONES = 20
 CLIENTS = 4
+WORKERS = 2
 BEFORE_S, AFTER_S = 0.3, 1.5
 
 
@@ -106,21 +107,29 @@ def load(server: str, reports: list[str]) -> Iterator[Counter[int | str]]:
 
 
 def wait_until_ready_ahead(settings: Settings) -> None:
-    """Until the host's file holds a decision for every phone, and every worker has looked for it since."""
+    """Until the host's file holds a decision for every phone, and every worker has it open."""
     assert settings.local_folder is not None
     local = LocalCopy(settings.local_folder)
     deadline = time.monotonic() + 60
-    while (file := local.decisions()) is None or len(file) < PHONES:
-        assert time.monotonic() < deadline, "the file of ready decisions was not made"
+    while (file := local.decisions()) is None or len(file) < PHONES or having_open(local.decisions_file) < WORKERS:
+        assert time.monotonic() < deadline, "the file of ready decisions was not made, or a worker did not open it"
         time.sleep(0.1)
-    time.sleep(4 * settings.watch_interval_s)
+
+
+def having_open(file: Path) -> int:
+    """How many processes that this one started have the file as it is now in their memory."""
+    found = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it may have ended meanwhile
+            found += str(file) in {mapped.path for mapped in process.memory_maps()}
+    return found
 
 
 @pytest.mark.parametrize("kind", WebServer)
 def test_lookups_go_on_while_postgresql_is_dead_and_after_the_server_was_started_anew(
     installation: Settings, tmp_path: Path, kind: WebServer
 ) -> None:
-    with running_processes(installation, kind=kind) as running:
+    with running_processes(installation, kind=kind, workers=WORKERS) as running:
         publish(running.url)
         reports = upload(running.url)
         before = ask(running.url, reports)
@@ -135,7 +144,7 @@ def test_lookups_go_on_while_postgresql_is_dead_and_after_the_server_was_started
         assert seen[200] > asked + PHONES
         ready = httpx.get(f"{running.url}/readyz", timeout=30)
         assert (ready.status_code, ready.json()) == (200, {"database": "down", "release": 1})
-    with running_processes(installation, kind=kind) as running:
+    with running_processes(installation, kind=kind, workers=WORKERS) as running:
         again = ask(running.url, reports)
         assert {report: digest for report, (digest, _) in again.items()} == {
             report: digest for report, (digest, _) in before.items()
@@ -146,7 +155,7 @@ def test_lookups_go_on_while_postgresql_is_dead_and_after_the_server_was_started
 
 
 def test_what_was_decided_ahead_is_signed_for_each_report(installation: Settings) -> None:
-    with running_processes(installation) as running:
+    with running_processes(installation, workers=WORKERS) as running:
         publish(running.url)
         reports = upload(running.url)
         ask(running.url, reports)

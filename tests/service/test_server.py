@@ -27,7 +27,7 @@ from service.store.tables import ObservationRow
 CPU = {"int8.tflite.cpu": {"runtime": "litert", "delegate": "cpu"}}
 PATH = f"/v1/decisions/camera/{report_id(make_report())}"
 ENOUGH = 40
-"""Fresh connections that are all but sure to reach both workers."""
+"""Fresh connections that reach both workers nearly always; a busy machine may give them all to one."""
 
 
 def publish(server: str, note: str, **policy: Any) -> int:
@@ -97,22 +97,24 @@ def test_a_phone_uploads_its_report_gets_its_decision_and_reports_what_ran(serve
     assert window.release == 1
 
 
-def test_a_publish_reaches_both_workers_within_a_second(server: str) -> None:
+def test_a_publish_reaches_both_workers(server: str) -> None:
     upload(server)
-    publish(server, "first")
-    assert releases_seen(server) == {1}
-    publish(server, "second")
-    time.sleep(1)
-    assert releases_seen(server) == {2}
+    for number in (1, 2):
+        assert publish(server, "the next") == number
+        deadline = time.monotonic() + 60
+        while (seen := releases_seen(server)) != {number}:
+            assert seen <= {number - 1, number}
+            assert time.monotonic() < deadline, f"release {number} did not reach every worker"
 
 
-def test_known_reports_are_answered_while_the_database_is_away(tmp_path: Path) -> None:
+def test_what_a_worker_has_answered_it_answers_while_the_database_is_away(tmp_path: Path) -> None:
+    """One worker, which keeps nothing on disk: what it knows is what it was asked."""
     with ExitStack() as serving, ExitStack() as storing:
         settings = Settings(storing.enter_context(embedded_postgresql(tmp_path)), TOKEN, log_level="error")
         engine = make_engine(settings)
         upgrade(engine)
         engine.dispose()
-        server = serving.enter_context(running_server(settings, workers=2, threads=2))
+        server = serving.enter_context(running_server(settings, workers=1, threads=2))
         upload(server)
         publish(server, "first")
         assert releases_seen(server) == {1}
