@@ -57,7 +57,7 @@ def installation(tmp_path: Path) -> Iterator[Settings]:
 
 
 def publish(server: str) -> None:
-    with httpx.Client(base_url=server, headers={"Authorization": f"Bearer {TOKEN}"}) as operator:
+    with httpx.Client(base_url=server, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as operator:
         operator.put("/v1/models/camera/segmentation", json=make_model_json()).raise_for_status()
         operator.put("/v1/policies/camera", json={"schema": 1, "app": "camera"}).raise_for_status()
         operator.post("/v1/releases", json={"note": "first"}).raise_for_status()
@@ -66,7 +66,7 @@ def publish(server: str) -> None:
 def upload(server: str) -> list[str]:
     bodies = [make_report(device={"model": f"Phone {number}"}) for number in range(PHONES)]
     for body in bodies:
-        httpx.put(f"{server}/v1/reports/{report_id(body)}", content=body).raise_for_status()
+        httpx.put(f"{server}/v1/reports/{report_id(body)}", content=body, timeout=60).raise_for_status()
     return [report_id(body) for body in bodies]
 
 
@@ -87,7 +87,7 @@ def load(server: str, reports: list[str]) -> Iterator[Counter[int | str]]:
     stop = threading.Event()
 
     def work() -> None:
-        with httpx.Client(base_url=server, timeout=10) as phone:
+        with httpx.Client(base_url=server, timeout=60) as phone:
             while not stop.is_set():
                 for report in reports:
                     try:
@@ -160,7 +160,7 @@ def test_what_was_decided_ahead_is_signed_for_each_report(installation: Settings
         reports = upload(running.url)
         ask(running.url, reports)
         wait_until_ready_ahead(installation)
-        published = httpx.get(f"{running.url}/.well-known/jwks.json").json()["keys"]
+        published = httpx.get(f"{running.url}/.well-known/jwks.json", timeout=60).json()["keys"]
     assert installation.signing_keys is not None
     keys = kept_keys(installation.signing_keys)
     assert [key["kid"] for key in published] == list(keys.kids)

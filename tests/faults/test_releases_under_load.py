@@ -64,6 +64,7 @@ def test_every_answer_under_load_is_of_one_release(
         phones = [Phone(server, known_report, ended) for _ in range(PHONES)]
         for phone in phones:
             phone.start()
+        _until_seen(phones, 1)
         for number in range(2, RELEASES + 1):
             operator.publish(f"release {number}", latency_target_ms=10.0 + number)
             _until_seen(phones, number)
@@ -78,7 +79,7 @@ def test_every_answer_under_load_is_of_one_release(
 def _until_seen(phones: list[Phone], number: int) -> None:
     """A release reaches the workers by itself; all that this test needs is that some phone meets each."""
     waited = threading.Event()
-    for _ in range(1_000):
+    for _ in range(3_000):
         if any(number in phone.seen for phone in phones) or not any(phone.is_alive() for phone in phones):
             return
         waited.wait(0.02)

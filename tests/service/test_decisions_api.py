@@ -190,7 +190,7 @@ def test_threads_that_compute_one_answer_at_once_count_it_once(
     ready = threading.Barrier(4)
 
     def ask() -> None:
-        ready.wait(timeout=10)
+        ready.wait(timeout=60)
         for report in ids:
             shared.answer("camera", report)
 
@@ -220,5 +220,5 @@ def test_a_watcher_follows_every_release_and_stops(engine: Engine, settings: Set
     watcher.start()
     operator.publish("second")
     with heard:
-        assert heard.wait_for(lambda: seen == [1, 2], timeout=10)
+        assert heard.wait_for(lambda: seen == [1, 2], timeout=60)
     watcher.stop()

@@ -94,7 +94,7 @@ def test_publishers_at_once_get_a_number_each(engine: Engine, operator: Operator
     ready = threading.Barrier(4)
 
     def go() -> None:
-        ready.wait(timeout=10)
+        ready.wait(timeout=60)
         numbers.append(publish(engine, "at once", clock.now()))
 
     threads = [threading.Thread(target=go) for _ in range(4)]

@@ -34,7 +34,7 @@ def server(settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch) 
     thread.start()
     yield f"http://127.0.0.1:{here.server_port}"
     here.shutdown()
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     here.server_close()
 
 

@@ -120,7 +120,7 @@ def test_editors_at_the_same_moment_cannot_both_win(
     ready, codes = threading.Barrier(2), []
 
     def save(person: Person, exploration_bp: int) -> None:
-        ready.wait(timeout=10)
+        ready.wait(timeout=60)
         answer = person.send("PUT", POLICY, policy(exploration_bp=exploration_bp), If_Match=tag)
         codes.append(answer.status_code)
 

@@ -32,7 +32,7 @@ ENOUGH = 40
 
 def publish(server: str, note: str, **policy: Any) -> int:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    with httpx.Client(base_url=server, headers=headers) as operator:
+    with httpx.Client(base_url=server, headers=headers, timeout=60) as operator:
         operator.put("/v1/models/camera/segmentation", json=make_model_json()).raise_for_status()
         document = {"schema": 1, "app": "camera"} | policy
         operator.put("/v1/policies/camera", json=document).raise_for_status()
@@ -42,12 +42,12 @@ def publish(server: str, note: str, **policy: Any) -> int:
 
 def upload(server: str) -> None:
     body = make_report()
-    httpx.put(f"{server}/v1/reports/{report_id(body)}", content=body).raise_for_status()
+    httpx.put(f"{server}/v1/reports/{report_id(body)}", content=body, timeout=60).raise_for_status()
 
 
 def releases_seen(server: str) -> set[int]:
     """By connections that are not kept, so that the kernel hands them to either worker."""
-    with httpx.Client(limits=httpx.Limits(max_keepalive_connections=0)) as phones:
+    with httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=60) as phones:
         return {phones.get(server + PATH).raise_for_status().json()["release"] for _ in range(ENOUGH)}
 
 

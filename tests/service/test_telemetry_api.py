@@ -319,7 +319,7 @@ def test_batches_that_arrive_at_once_store_each_record_once(
 
     def upload(batch: list[Any]) -> None:
         with app.test_client() as mine:
-            ready.wait(timeout=10)
+            ready.wait(timeout=60)
             answers.append(send(mine, *batch))
 
     threads = [threading.Thread(target=upload, args=(records[:: step or 1],)) for step in (1, -1, 1, -1)]
