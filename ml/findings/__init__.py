@@ -12,6 +12,7 @@ from ml.findings import (
     golden,
     hang,
     integers,
+    model_fault,
     newer,
     partitions,
     phantom,
@@ -36,6 +37,7 @@ FALSE_DISCOVERY_RATE = 0.05
 DETECTORS = (
     phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, accuracy.detect,
     integers.detect, partitions.detect, startup.detect, updates.detect, newer.detect, vanished.detect,
+    model_fault.detect,
 )  # fmt: skip
 
 
@@ -49,7 +51,8 @@ def find(
     """
     seen = Seen(rollups, devices)
     tested = [finding for detect in DETECTORS for finding in detect(seen)]
-    found = with_quarantines(_discoveries(tested), seen.rows, seen.soc_of)
+    found = model_fault.settled(_discoveries(tested), seen)
+    found = with_quarantines(found, seen.rows, seen.soc_of)
     found = with_probes(with_operations(found, seen.of_socs, graphs), devices)
     found = with_severity(found, seen.rows, seen.soc_of)
     return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))

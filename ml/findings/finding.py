@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,7 +37,8 @@ class Finding:
 
     `quarantine`: attribute → value (`soc`, `target`, `precision`, `model`), the narrowest cohort a deny would name; empty
     where there is nothing to deny. `control`: the cohort against the same phones without it, None where nothing fails.
-    `operation`: the one behind the failures, where one is. Severity is who has it: `classes`, device classes, and `uses`,
+    `operation`: the one behind the failures, where one is. `of`: what else the finding is stated for (`model`, `format`);
+    `socs`: those it was seen on, where it is of none by itself. Severity is who has it: `classes`, device classes, and `uses`,
     their share of all windows of the fleet.
 
     Windows, not devices: no id of a unit ever reaches the server, so devices cannot be told apart.
@@ -55,6 +57,20 @@ class Finding:
     operation: str | None = None
     classes: int = 0
     uses: float = 0.0
+    of: Mapping[str, str] = field(default_factory=dict)
+    socs: tuple[str, ...] = ()
+
+    @property
+    def arms(self) -> str:
+        """The arms that are suspected, as a glob."""
+        return f"{self.precision or ANY}.{self.of.get('format', ANY)}.{self.target}"
+
+    def covers(self, cell: Cell, soc: str) -> bool:
+        """Whether a cell of phones with this SoC is among what is suspected."""
+        there = soc in self.socs if self.socs else self.soc in {ANY, soc}
+        model = self.quarantine.get("model", f"{cell.app}/{cell.model}")
+        arms = self.target == ANY or fnmatchcase(cell.arm, self.arms)
+        return there and arms and model == f"{cell.app}/{cell.model}"
 
     @property
     def may_quarantine(self) -> bool:
@@ -63,13 +79,12 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a release's evidence and the console, as `docs/findings.md` describes them."""
-        arms = f"{self.precision or '*'}.*.{self.target}"
         return {
-            "name": self.name, "soc": self.soc, "arms": [arms], "p_value": self.p_value, "windows": self.windows,
+            "name": self.name, "soc": self.soc, "arms": [self.arms], "p_value": self.p_value, "windows": self.windows,
             "detail": self.detail, "evidence": [dict(row) for row in self.evidence],
             "quarantine": dict(self.quarantine), "control": self.control.to_json() if self.control else None,
             "may_quarantine": self.may_quarantine, "operation": self.operation, "classes": self.classes,
-            "uses": self.uses,
+            "uses": self.uses, "of": dict(self.of), "socs": list(self.socs),
         }  # fmt: skip
 
 

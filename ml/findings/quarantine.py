@@ -7,7 +7,7 @@ models: where those fail as often it is the phones, or the app, and not the arm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -37,7 +37,7 @@ def with_quarantines(
     findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of: Mapping[str, str]
 ) -> list[Finding]:
     """The findings; those of failures with the scanned cohort that lies within theirs, where there is one, and its
-    control.
+    control. What a detector itself would deny stays.
     """
     rows = list(rollups)
     named = {finding.name for finding in findings}
@@ -45,7 +45,7 @@ def with_quarantines(
     cohorts = {name: scan(_trials(found, soc_of)) for name, found in cells.items()}
     narrowed = [_narrowed(f, cohorts.get(f.name, []), cells.get(f.name, {}), soc_of) for f in findings]
     return [
-        replace(finding, control=control_of(finding.quarantine, cells[finding.name], soc_of))
+        replace(finding, control=_control(finding.quarantine, cells[finding.name], soc_of))
         if finding.name in cells
         else finding
         for finding in narrowed
@@ -62,9 +62,12 @@ def failing_cells(rows: Iterable[Rollup], count: Count) -> dict[Cell, bool]:
     return {cell: 2 * failed >= tried for cell, (failed, tried) in totals.items() if tried}
 
 
-def control_of(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Control:
+def _control(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Control:
+    return control_of({cell for cell in cells if conditions.items() <= _attributes(cell, soc_of).items()}, cells)
+
+
+def control_of(inside: Set[Cell], cells: Mapping[Cell, bool]) -> Control:
     """The cells of a cohort, and those of its device classes and models that lie outside."""
-    inside = {cell for cell in cells if conditions.items() <= _attributes(cell, soc_of).items()}
     beside = {(cell.group, cell.app, cell.model) for cell in inside}
     control = [cell for cell in cells if cell not in inside and (cell.group, cell.app, cell.model) in beside]
     failed = [cell for cell in inside if cells[cell]]
@@ -80,7 +83,7 @@ def control_of(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of
 def _narrowed(
     finding: Finding, cohorts: Iterable[Cohort], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]
 ) -> Finding:
-    if finding.name in NOTHING_TO_DENY:
+    if finding.name in NOTHING_TO_DENY or finding.quarantine:
         return finding
     cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision}
     cohort = {name: value for name, value in cohort.items() if value}

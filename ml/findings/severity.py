@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ml.findings.finding import ANY, Finding, precision_of, target_of
+from ml.findings.finding import Finding
 from ml.rollup import Cell, Rollup
 
 
@@ -23,15 +23,6 @@ def with_severity(findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of
 
 def _weighed(finding: Finding, cells: Iterable[Cell], windows: Mapping[str, int], soc_of: Mapping[str, str]) -> Finding:
     named = {row["device_class"] for row in finding.evidence if "device_class" in row}
-    ran = {cell.group for cell in cells if finding.soc in {ANY, soc_of[cell.group]} and _suspected(cell, finding)}
+    ran = {cell.group for cell in cells if finding.covers(cell, soc_of[cell.group])}
     classes, total = named or ran, max(sum(windows.values()), 1)
     return replace(finding, classes=len(classes), uses=sum(windows.get(name, 0) for name in classes) / total)
-
-
-def _suspected(cell: Cell, finding: Finding) -> bool:
-    model = finding.quarantine.get("model", f"{cell.app}/{cell.model}")
-    return (
-        finding.target in {ANY, target_of(cell.arm)}
-        and finding.precision in {"", precision_of(cell.arm)}
-        and model == f"{cell.app}/{cell.model}"
-    )

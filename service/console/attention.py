@@ -30,7 +30,10 @@ class Harm(IntEnum):
 HARM: Final = {
     "crash": Harm.STOPS,
     "hang": Harm.STOPS,
+    "model-crash": Harm.STOPS,
+    "model-hang": Harm.STOPS,
     "wrong-output": Harm.WRONG,
+    "model-wrong-output": Harm.WRONG,
     "accuracy-outlier": Harm.WRONG,
     "rollout-breach": Harm.LOST,
     "accelerator-vanished": Harm.LOST,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from policies.errors import InvalidField
 from service.console.forms import said
-from service.releasing.suspects import suspects
+from service.releasing.suspects import drivers_of, suspects
 from service.store.tables import FindingRow
 
 MOST_WORDS: Final = 500
@@ -94,10 +94,11 @@ def of_finding(row: FindingRow, owner: str, until: str, base: int | None) -> For
     narrowest = next(suspects(told))
     app, _, model = narrowest.model.partition("/")
     driver = narrowest.arms.partition(".nnapi.")[2]
+    drivers = {driver} & (drivers_of([narrowest.arms]) or frozenset())
     evidence = [f"{told['detail']} (p = {told['p_value']:.2g}, {told['windows']:,} windows)"]
     evidence += [_line(line) for line in told["evidence"][:MOST_EVIDENCE_ROWS]]
     return Form(
-        id=row.id, app=app, arms=narrowest.arms, models=model, socs=narrowest.soc, accelerators=driver,
+        id=row.id, app=app, arms=narrowest.arms, models=model, socs="\n".join(narrowest.cohort.socs), accelerators="".join(drivers),
         reason=f"{told['name'].replace('-', ' ')}: {told['detail']}"[:MOST_WORDS], evidence="\n".join(evidence),
         until=until, owner=owner, finding=row.id, base=str(base or ""),
     )  # fmt: skip

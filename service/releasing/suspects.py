@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from policies import catalog
@@ -21,34 +21,37 @@ class Suspect:
 
     name: str
     arms: str
-    soc: str
+    cohort: Cohort
     model: str
 
     @property
     def members(self) -> Members:
         """The device classes it touches."""
-        socs = (self.soc,) if self.soc else ()
-        return Members(Cohort(socs=socs), drivers_of([self.arms]))
+        return Members(self.cohort, drivers_of([self.arms]))
 
 
 def suspects(told: Mapping[str, Any]) -> Iterator[Suspect]:
     """The narrowest cohort of a finding first, then wider ones, each once. `told` is its JSON."""
     narrow = told.get("quarantine") or {}
-    soc, narrow_soc = ("" if name in NO_SOC else name for name in (told["soc"], narrow.get("soc", told["soc"])))
-    arms = told["arms"][0]
+    arms, of = told["arms"][0], told.get("of", {})
     named = arms.split(".", 2)
-    narrowest = f"{narrow.get('precision', named[0])}.*.{narrow.get('target', named[-1])}"
-    every = f"*.*.{named[-1]}"
-    seen: set[tuple[str, str, str]] = set()
-    for name, *key in (
-        ("the narrowest that explains it", narrowest, narrow_soc, narrow.get("model", "")),
-        ("what the detector looked at", arms, soc, ""),
-        ("all precisions on this SoC", every, soc, ""),
-        ("the driver on every SoC", every, "", ""),
+    narrowest = ".".join(narrow.get(part, named[at]) for at, part in enumerate(("precision", "format", "target")))
+    looked_at, model = _cohort(told), narrow.get("model", "")
+    seen: list[Suspect] = []
+    for suspect in (
+        Suspect("the narrowest that explains it", narrowest, _cohort({**told, **narrow}), model),
+        Suspect("what the detector looked at", arms, looked_at, of.get("model", "")),
+        Suspect("all precisions there", f"*.*.{named[-1]}", looked_at, of.get("model", "")),
+        Suspect("the same on every SoC", f"*.*.{named[-1]}", Cohort(), of.get("model", "")),
     ):
-        if tuple(key) not in seen:
-            seen.add((key[0], key[1], key[2]))
-            yield Suspect(name, *key)
+        if not any(replace(suspect, name=other.name) == other for other in seen):
+            seen.append(suspect)
+            yield suspect
+
+
+def _cohort(told: Mapping[str, Any]) -> Cohort:
+    named = (told["soc"], *told.get("socs", ()))
+    return Cohort(socs=tuple(soc for soc in named if soc not in NO_SOC))
 
 
 def drivers_of(arms: Iterable[str]) -> frozenset[str] | None:

@@ -18,9 +18,17 @@ Told = Mapping[str, Any]
 
 
 def finding_id(told: Told) -> str:
-    """What a finding is called: the same from look to look for the same fault on the same SoC and arms."""
-    names = "|".join([told["name"], told["soc"], *told["arms"]])
+    """What a finding is called: the same from look to look for the same fault on the same SoC and arms, and of the same
+    model where it is of one.
+    """
+    names = "|".join([told["name"], told["soc"], *told["arms"], *(value for _, value in sorted(_of(told).items()))])
     return f"{told['name']}-{hashlib.sha256(names.encode()).hexdigest()[:12]}"
+
+
+def _of(told: Told) -> Mapping[str, str]:
+    """What else it is stated for; findings of before had nothing of the kind."""
+    of: Mapping[str, str] = told.get("of", {})
+    return of
 
 
 def note(session: Session, found: Iterable[Told], now: datetime, recommendation: int | None = None) -> None:

@@ -78,6 +78,15 @@ def finding(name: str = "wrong-output", soc: str = "tensor-g3", detail: str = "5
     }  # fmt: skip
 
 
+def model_finding() -> dict[str, Any]:
+    """A file that is wrong through NNAPI on three SoCs."""
+    of = {"format": "tflite", "model": "camera/mobilenet"}
+    return finding("model-wrong-output", "*", "wrong on 3 of 3 SoCs") | {
+        "arms": ["fp32.tflite.nnapi.*"], "of": of, "socs": ["sm8150", "sm8250", "sm7125"],
+        "quarantine": {"target": "nnapi.*", "precision": "fp32", **of},
+    }  # fmt: skip
+
+
 FINDING: str = finding_id(finding())
 """What the finding of `Stage.fill` is called."""
 

@@ -8,7 +8,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from console_builders import FINDING, NOW, Stage, finding, report
+from console_builders import FINDING, NOW, Stage, finding, model_finding, report
 from flask import Flask
 from flask.testing import FlaskClient
 from signing_in import signed_in
@@ -82,7 +82,7 @@ def test_the_narrowest_cohort_comes_first_and_each_once() -> None:
     told = finding() | {
         "quarantine": {"soc": "tensor-g3", "target": "nnapi.google-edgetpu", "precision": "int8", "model": "camera/a"}
     }
-    found = [(s.arms, s.soc, s.model) for s in suspects(told)]
+    found = [(s.arms, ",".join(s.cohort.socs), s.model) for s in suspects(told)]
     arms, every = "int8.*.nnapi.google-edgetpu", "*.*.nnapi.google-edgetpu"
     assert found == [
         (arms, "tensor-g3", "camera/a"),
@@ -92,10 +92,25 @@ def test_the_narrowest_cohort_comes_first_and_each_once() -> None:
     ]
 
 
+def test_the_cohorts_of_a_finding_of_a_model_are_of_that_model() -> None:
+    told = model_finding()
+    socs = ("sm8150", "sm8250", "sm7125")
+    assert [(s.arms, s.cohort.socs, s.model) for s in suspects(told)] == [
+        ("fp32.tflite.nnapi.*", socs, "camera/mobilenet"),
+        ("*.*.nnapi.*", socs, "camera/mobilenet"),
+        ("*.*.nnapi.*", (), "camera/mobilenet"),
+    ]
+
+
+def test_two_models_with_one_fault_are_two_findings() -> None:
+    told = [finding("model-crash", "*") | {"of": {"model": model}} for model in ("camera/a", "camera/b")]
+    assert len({finding_id(one) for one in told}) == 2
+
+
 @pytest.mark.parametrize("soc", ["unknown", "*"])
 def test_a_soc_that_nobody_told_cannot_be_named(soc: str) -> None:
     told = finding(soc=soc) | {"quarantine": {"soc": soc, "target": "nnapi.google-edgetpu"}}
-    assert {suspect.soc for suspect in suspects(told)} == {""}
+    assert {suspect.cohort.socs for suspect in suspects(told)} == {()}
 
 
 @pytest.mark.parametrize(

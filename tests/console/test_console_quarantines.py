@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from console_builders import FINDING, Stage
+from console_builders import FINDING, Stage, model_finding
 from flask import Flask
 from flask.testing import FlaskClient
 from signing_in import act, signed_in
@@ -17,6 +17,7 @@ from service import clock
 from service.identity.actor import Role
 from service.releasing import quarantines
 from service.store import audit, releases, revisions
+from service.store.findings import finding_id
 from service.store.tables import RevisionRow
 from tests.console.markup import elements, runs
 from tests.console.test_console_pages import HOSTILE
@@ -70,6 +71,25 @@ def test_a_finding_becomes_a_quarantine_in_review_in_one_click_and_a_note(olga: 
     assert (row.state, row.author, row.note) == (State.IN_REVIEW, "olga", "seen in the field")
     assert row.content["deny"]["cohort"]["socs"] == ["tensor-g3"]
     assert f"Quarantine {FINDING} is waiting for a review" in olga.get(answer.location).text
+
+
+def test_a_finding_of_a_model_is_one_quarantine_of_its_file_on_the_chips_that_showed_it(
+    olga: FlaskClient, stage: Stage
+) -> None:
+    """LN-02: model variant × runtime and delegate, and none of a driver."""
+    told = model_finding()
+    stage.add_learning_run({}, [told])
+    assert "wrong output on sm8150, sm8250, sm7125" in olga.get(f"/console/findings/{finding_id(told)}").text
+    form = filled_in(olga.get(f"/console/quarantines/new?finding={finding_id(told)}").text)
+    assert (form["app"], form["models"], form["arms"], form["accelerators"]) == (
+        "camera",
+        "mobilenet",
+        "fp32.tflite.nnapi.*",
+        "",
+    )
+    answer = act(olga, "/console/quarantines", **form | {"note": "seen in the field"})
+    assert answer.status_code == 303
+    assert newest(stage).content["deny"]["cohort"]["socs"] == ["sm8150", "sm8250", "sm7125"]
 
 
 def test_the_form_shows_who_would_lose_what_and_saves_nothing(olga: FlaskClient, stage: Stage) -> None:

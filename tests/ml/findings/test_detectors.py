@@ -120,6 +120,37 @@ def test_healthy_fleets_of_any_size_seldom_raise_an_alarm(note_rates: NoteRates)
         assert np.mean(alarms) <= 0.05
 
 
+def one_model_on(rows: list[Rollup], chips: int) -> list[Rollup]:
+    """So many SoCs get one model's INT8 wrong."""
+    wrong = {f"class-soc-{number}" for number in range(chips)}
+
+    def plant(row: Rollup) -> Rollup:
+        here = row.cell.group in wrong and row.cell.model == "model-2" and row.cell.arm == NPU
+        return replace(row, golden_failed=row.golden_checked) if here else row
+
+    return [plant(row) for row in rows]
+
+
+def test_a_fault_of_one_model_on_many_chips_is_told_from_a_fault_of_drivers(note_rates: NoteRates) -> None:
+    """LN-02. On a few chips of twelve it stays the fault of their drivers, each with a finding of its own."""
+    name = "model-wrong-output"
+    for chips in (2, 4, 5, 6, 12):
+        seen = [
+            {(f.name, f.soc) for f in find(one_model_on(healthy_fleet(np.random.default_rng(s)), chips), DEVICES)}
+            for s in SEEDS
+        ]
+        found = [(name, "*") in findings for findings in seen]
+        drivers = {("wrong-output", f"soc-{number}") for number in range(chips)}
+        elsewhere = [bool(findings - drivers - {(name, "*")}) for findings in seen]
+        note_rates(
+            name, f"{chips} of 12 SoCs", f"found {np.mean(found):4.0%}, alarms elsewhere {np.mean(elsewhere):3.0%}"
+        )
+        assert np.mean(elsewhere) <= 0.1
+        assert all(bool(findings & drivers) != model for findings, model in zip(seen, found, strict=True))
+        if chips != 5:
+            assert np.mean(found) == (chips > 5)
+
+
 def lists(*drivers: str) -> frozenset[str]:
     return frozenset(f"nnapi.{name}" for name in drivers)
 

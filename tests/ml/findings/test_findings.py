@@ -84,33 +84,67 @@ def test_a_class_whose_soc_is_not_told_is_left_out() -> None:
     assert find(rows, DEVICES) == []
 
 
-def test_the_proposed_quarantine_names_the_model_that_fails_and_spares_the_others() -> None:
+def test_a_model_that_fails_on_every_chip_is_one_finding_of_the_model_and_none_of_a_driver() -> None:
     """R-E5: one model's INT8 crashes on every SoC; the other models keep the driver."""
     rows = [
         replace(row, crashed=row.attempts) if row.cell.model == "model-2" and row.cell.arm == NPU else row
         for row in healthy_fleet(np.random.default_rng(3))
     ]
-    crashes = [finding for finding in find(rows, DEVICES) if finding.name == "crash"]
-    assert {finding.soc for finding in crashes} == {device.soc for device in DEVICES.values()}
-    for crash in crashes:
-        assert crash.quarantine["model"] == "app/model-2"
-        assert crash.quarantine["soc"] == crash.soc
-        assert (crash.quarantine["target"], crash.quarantine["precision"]) == ("nnapi.mtk-neuron", "int8")
-    assert all(finding.to_json()["quarantine"] for finding in crashes)
+    [crash] = find(rows, DEVICES)
+    assert (crash.name, crash.soc, crash.arms) == ("model-crash", "*", "int8.tflite.nnapi.*")
+    assert crash.socs == tuple(sorted(device.soc for device in DEVICES.values()))
+    assert crash.to_json()["of"] == {"format": "tflite", "model": "app/model-2"}
+    assert crash.may_quarantine
 
 
-def test_of_few_cells_too_the_quarantine_spares_the_models_that_compute_right() -> None:
-    """R-E5: seven phones of five SoCs get one model wrong, and right on the CPU; another model is right on the same driver."""
+def test_a_file_that_computes_wrongly_on_phones_of_many_makers_is_suspected_before_their_drivers() -> None:
+    """LN-02: seven phones of five SoCs get one model wrong, and right on the CPU; another model is right on the same driver."""
+    devices, rows = wrong_on_seven_phones()
+    [found] = find(rows, devices)
+    assert (found.name, found.socs) == ("model-wrong-output", ("soc-0", "soc-1", "soc-2", "soc-3", "soc-4"))
+    assert found.quarantine == {
+        "target": "nnapi.*", "precision": "int8", "format": "tflite", "model": "app/wrong"
+    }  # fmt: skip
+    assert "on 5 of 5 SoCs that could tell: 7 device classes of 2 API levels" in found.detail
+    assert found.evidence[0] == {
+        "soc": "soc-0", "arms": NPU, "classes": 2, "api_levels": "29, 33", "failed": 18, "tried": 18
+    }  # fmt: skip
+    assert found.control is not None
+    assert (found.control.failed, found.control.control_failed, found.classes) == (7, 0, 7)
+    assert found.may_quarantine
+
+
+def test_a_file_that_is_wrong_on_the_cpu_too_accuses_no_delegate() -> None:
+    devices, rows = wrong_on_seven_phones()
+    everywhere = [replace(row, golden_failed=9) if row.cell.model == "wrong" else row for row in rows]
+    assert "model-wrong-output" not in {finding.name for finding in find(everywhere, devices)}
+
+
+def test_drivers_that_get_most_models_wrong_are_accused_themselves() -> None:
+    devices, rows = wrong_on_seven_phones()
+    every_model = [replace(row, golden_failed=9) if row.cell.arm == NPU else row for row in rows]
+    assert {finding.name for finding in find(every_model, devices)} == {"wrong-output"}
+
+
+def wrong_on_seven_phones() -> tuple[dict[str, Device], list[Rollup]]:
     socs = ("soc-0", "soc-1", "soc-0", "soc-2", "soc-1", "soc-3", "soc-4")
-    devices = {f"class-{n}": Device(soc, phone=f"phone-{n}") for n, soc in enumerate(socs)}
+    devices = {
+        f"class-{n}": Device(soc, phone=f"phone-{n}", api_level=33 if n < 2 else 29) for n, soc in enumerate(socs)
+    }
     rows = [
         Rollup(Cell(name, "app", model, arm), "burst", hot=False, windows=9, golden_checked=9, golden_failed=failed)
         for name in devices
         for model, arm, failed in (("wrong", NPU, 9), ("wrong", CPU, 0), ("right", NPU, 0))
     ]
-    found = [finding for finding in find(rows, devices) if finding.name == "wrong-output"]
-    assert {finding.soc for finding in found} == set(socs)
-    assert {finding.quarantine.get("model") for finding in found} == {"app/wrong"}
+    return devices, rows
+
+
+def test_of_few_cells_too_the_quarantine_spares_the_models_that_compute_right() -> None:
+    """R-E5: one SoC gets one model wrong; too few cells for a scan to say so."""
+    devices, rows = wrong_on_seven_phones()
+    here = [row for row in rows if devices[row.cell.group].soc == "soc-0"]
+    [found] = find(here, devices)
+    assert (found.name, found.quarantine["soc"], found.quarantine["model"]) == ("wrong-output", "soc-0", "app/wrong")
 
 
 def crashing(rows: Iterable[Rollup], soc: str, *, cpu_too: bool = False) -> list[Rollup]:
