@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from policies.fingerprint import Fingerprint
 from policies.silicon import Accelerator
+from policies.vocabulary import RUNTIME_OF_FORMAT, Runtime
 
 
 @dataclass(frozen=True)
 class Device:
     """`versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown.
 
+    `runtimes`: versions of the libraries that the app loads models with, by `Runtime`, where there is one of a kind.
     `drivers`: NNAPI drivers that are listed, those of the CPU aside. `no_faster`: whether the probe measured them to need
     what NNAPI's CPU needs, where it could tell. `reports` of the class, all of them distinct.
     """
@@ -23,11 +27,21 @@ class Device:
     tier: float | None = None
     api_level: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
+    runtimes: Mapping[str, str] = field(default_factory=dict)
     phone: str = ""
     drivers: frozenset[str] = frozenset()
     no_faster: Mapping[str, bool] = field(default_factory=dict)
     switched_off: bool = False
     reports: int = 1
+
+    def runtime_of(self, arm: str) -> str | None:
+        """Version of the library that loads the arm's file."""
+        return self.runtimes.get(_RUNTIME_OF_FORMAT.get(arm.split(".", 2)[1] if "." in arm else "", ""))
+
+
+_RUNTIME_OF_FORMAT: Final[Mapping[str, str]] = {str(kind): str(runtime) for kind, runtime in RUNTIME_OF_FORMAT.items()}
+_LIBRARIES: Final = {"litert": Runtime.LITERT, "onnxruntime": Runtime.ONNXRUNTIME, "executorch": Runtime.PYTORCH}
+"""Libraries as reports name them."""
 
 
 def devices_of(fingerprints: Iterable[Fingerprint], reports: Mapping[str, int] | None = None) -> dict[str, Device]:
@@ -47,12 +61,20 @@ def _device(f: Fingerprint, reports: int) -> Device:
         tier=hints.get("tier"),
         api_level=f.api_level,
         versions={**versions, **runtimes},
+        runtimes=_libraries(f),
         phone=f"{f.manufacturer} {f.model}",
         drivers=frozenset(f"nnapi.{a.name}" for a in listed),
         no_faster={f"nnapi.{a.name}": told for a in listed if (told := _no_faster(a)) is not None},
         switched_off=f.driver_switched_off,
         reports=reports,
     )
+
+
+def _libraries(f: Fingerprint) -> dict[str, str]:
+    """Of two of one kind, in two versions, nobody knows which one loads."""
+    known = {(_LIBRARIES[r.name], r.version) for r in f.runtimes if r.name in _LIBRARIES and r.version}
+    kinds = Counter(kind for kind, _ in known)
+    return {str(kind): version for kind, version in known if kinds[kind] == 1}
 
 
 def _no_faster(one: Accelerator) -> bool | None:

@@ -189,26 +189,6 @@ def test_a_driver_that_is_switched_off_needs_no_time_before() -> None:
     assert not finding.may_quarantine
 
 
-def slower_class(rows: list[Rollup], factor: float) -> list[Rollup]:
-    """Every SoC gets a second class with the same cells; that of soc-3 takes `factor` times as long on the NPU."""
-
-    def copy(row: Rollup) -> Rollup:
-        slow = row.cell.group == "class-soc-3" and row.cell.arm.endswith(DRIVER)
-        cell = row.cell._replace(group=f"new-{row.cell.group}")
-        return replace(row, cell=cell, log_p50_us=row.log_p50_us + (float(np.log(factor)) if slow else 0.01))
-
-    return [*rows, *map(copy, rows)]
-
-
-@pytest.mark.parametrize(("factor", "expected"), [(1.0, set()), (1.5, {("driver-update-slower", "soc-3")})])
-def test_a_driver_that_an_update_made_slower_is_found(factor: float, expected: set[tuple[str, str]]) -> None:
-    target = NPU.split(".", 2)[-1]
-    old = {name: replace(device, api_level=33, versions={target: "1.9"}) for name, device in DEVICES.items()}
-    new = {f"new-{name}": replace(device, api_level=34, versions={target: "1.10"}) for name, device in DEVICES.items()}
-    rows = slower_class(healthy_fleet(np.random.default_rng(0)), factor)
-    assert {(finding.name, finding.soc) for finding in find(rows, old | new)} == expected
-
-
 def with_successors(tier: float) -> dict[str, Device]:
     """Every SoC has a successor of that tier a year later."""
     old = {name: replace(device, vendor=device.soc, year=2023.0, tier=2.0) for name, device in DEVICES.items()}
