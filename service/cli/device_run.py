@@ -20,6 +20,7 @@ from nnfleet_litert.device import Use, use
 from nnfleet_litert.golden import GoldenReference, golden_reference
 from nnfleet_litert.machine import machine_report
 from nnfleet_litert.runner import LiteRtRunner
+from nnfleet_litert.weights import WeightCache
 
 TIMEOUT_S: Final = 60.0
 
@@ -63,6 +64,7 @@ def write_report(file: Path) -> None:
 def _rounds(asked: Asked, report: bytes, transport: Transport, artifacts: Artifacts) -> Iterator[dict[str, Any]]:
     """Without a unit, each round is another one: shares are drawn anew, as for as many phones of this kind."""
     golden: GoldenReference | None = None
+    weights = WeightCache(asked.folder / "weights")
     for _ in range(asked.rounds):
         client = FleetClient(
             app=asked.app,
@@ -78,7 +80,8 @@ def _rounds(asked: Asked, report: bytes, transport: Transport, artifacts: Artifa
             why = refreshed.error_code or plan.error_code
             raise typer.BadParameter(f"{asked.server} gives no decision for {asked.app}.{asked.model}: {why}")
         golden = golden or _golden(plan.golden, artifacts)
-        used = use(client, asked.model, LiteRtRunner(artifacts, golden), asked.runs, asked.workload)
+        runner = LiteRtRunner(artifacts, golden, weights)
+        used = use(client, asked.model, runner, asked.runs, asked.workload)
         yield _told(plan.release, used) | {"telemetry": asdict(client.flush()), "waiting": client.waiting}
 
 
@@ -131,6 +134,9 @@ def _line(step: dict[str, Any]) -> str:
     if step.get("executed"):
         ran = step["executed"]
         told.append(f"{ran['by']}: {ran['delegated_nodes']} of {ran['total_nodes']} nodes, pieces: {ran['partitions']}")
+    if step.get("init"):
+        how = "from the cache" if step["init"]["cache_hit"] else "anew"
+        told.append(f"compiled {how} in {step['init']['compile_us'] / 1000:.1f} ms")
     if step.get("golden"):
         told.append(f"golden error {step['golden']['max_rel_error']:.2g}")
     return ", ".join(told)

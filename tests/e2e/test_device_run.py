@@ -106,6 +106,14 @@ def report_of_this_machine(folder: Path) -> tuple[Path, str]:
     return file, sha256(file.read_bytes()).hexdigest()
 
 
+def cold_and_cached(engine: Engine) -> tuple[int, int]:
+    """Windows that compiled, and windows that found everything packed."""
+    asked = "SELECT count(*) FILTER (WHERE NOT cache_hit AND compile_us > 0), count(*) FILTER (WHERE cache_hit) FROM observation"
+    with engine.connect() as connection:
+        cold, cached = connection.execute(text(asked)).one()
+    return cold, cached
+
+
 def test_three_variants_of_a_real_model_run_are_reported_and_learned_from(
     server: httpx.Client, engine: Engine, family: Mapping[str, Path], tmp_path: Path
 ) -> None:
@@ -124,6 +132,10 @@ def test_three_variants_of_a_real_model_run_are_reported_and_learned_from(
         assert (step["ending"], step["runs"], step["executed"]["by"]) == ("ran", 10, "TfLiteXNNPackDelegate")
         assert min(step["init"][name] for name in ("load_us", "compile_us", "first_run_us")) > 0
         assert (step["golden"]["checks"], step["golden"]["passed"]) == (1, 1)
+        assert step["init"]["cache_hit"] is False
+    (again,) = device_run(server, tmp_path, "--report", str(file), "--unit", unit_of_split(document, 0))
+    assert again["steps"][-1]["init"]["cache_hit"] is True
+    assert cold_and_cached(engine) == (3, 1)
     assert steps["fp32.tflite.cpu"]["golden"]["max_rel_error"] < steps["int8.tflite.cpu"]["golden"]["max_rel_error"]
     assert steps["fp32.tflite.cpu"]["executed"]["partitions"] == 1
     assert steps["int8-dynamic.tflite.cpu"]["executed"]["delegated_nodes"] > 0
@@ -158,6 +170,7 @@ def test_a_gpu_that_is_there_runs_and_one_that_went_away_falls_back_and_says_so(
     (ran,) = there["steps"]
     assert (ran["arm"], ran["ending"]) == (GPU, "ran")
     assert ran["executed"]["by"].startswith("litert-gpu:SwiftShader")
+    assert ran["executed"]["delegated_nodes"] == ran["executed"]["total_nodes"] > 0
 
     gpu.delenv("VK_ICD_FILENAMES")
     (gone,) = device_run(server, tmp_path, "--report", str(file))

@@ -9,6 +9,7 @@ from service.cli.device_run import told_lines
 RAN = {
     "arm": "int8.tflite.cpu", "ending": "ran", "runs": 30, "failure": None, "p50_ms": 6.519, "golden": {"max_rel_error": 0.043},
     "executed": {"by": "TfLiteXNNPackDelegate", "delegated_nodes": 143, "total_nodes": 143, "partitions": 1},
+    "init": {"load_us": 590, "compile_us": 2_140, "cache_hit": True, "first_run_us": 31_000},
 }  # fmt: skip
 FELL = {
     "arm": "fp32.tflite.gpu",
@@ -29,7 +30,7 @@ def test_each_rung_says_how_it_ended_and_who_ran_it() -> None:
     assert told(FELL, RAN) == [
         "round 1, release 3: served by int8.tflite.cpu",
         "  fp32.tflite.gpu, compile:x.cc:7",
-        "  int8.tflite.cpu, ran, p50 6.519 ms over 30 runs, TfLiteXNNPackDelegate: 143 of 143 nodes, pieces: 1, golden error 0.043",
+        "  int8.tflite.cpu, ran, p50 6.519 ms over 30 runs, TfLiteXNNPackDelegate: 143 of 143 nodes, pieces: 1, compiled from the cache in 2.1 ms, golden error 0.043",
         "  telemetry: 2 accepted, 0 set aside, 0 waiting",
     ]
 

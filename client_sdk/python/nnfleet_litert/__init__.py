@@ -9,5 +9,6 @@ from nnfleet_litert.artifacts import Artifacts
 from nnfleet_litert.golden import GoldenReference, golden_reference
 from nnfleet_litert.machine import machine_report
 from nnfleet_litert.runner import LiteRtRunner
+from nnfleet_litert.weights import WeightCache
 
-__all__ = ["Artifacts", "GoldenReference", "LiteRtRunner", "golden_reference", "machine_report"]
+__all__ = ["Artifacts", "GoldenReference", "LiteRtRunner", "WeightCache", "golden_reference", "machine_report"]

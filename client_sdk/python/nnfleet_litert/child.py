@@ -17,10 +17,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from nnfleet_litert.engines import ENGINES, Engine
+from nnfleet_litert.engines import Engine
 from nnfleet_litert.golden import compared, parted
 
 _SOURCE: Final = re.compile(r"\[(?:[^\[\]]*/)?([\w.]+:\d+)\]")
+_SAID: Final[Mapping[str, str]] = {
+    "ops are not accelerated": "unsupported-operations",
+    "Failed to modify graph with delegate": "delegate-failed",
+}
+"""What LiteRT says in words where the place in its sources is the same for different troubles."""
 
 
 class Arm:
@@ -31,9 +36,9 @@ class Arm:
         self._first_run_us: int | None = None
         self._before_kb = _peak_kb()
 
-    def start(self, file: str, delegate: str, threads: int) -> Mapping[str, Any]:
+    def start(self, file: str, delegate: str, threads: int, weights: str | None) -> Mapping[str, Any]:
         """Load and compile."""
-        self._engine = engine = ENGINES[delegate](Path(file), threads)
+        self._engine = engine = Engine(Path(file), delegate, threads, Path(weights) if weights else None)
         engine.feed([np.zeros(shape, dtype) for shape, dtype in engine.shapes()])
         return {"load_us": engine.load_us, "compile_us": engine.compile_us}
 
@@ -53,10 +58,11 @@ class Arm:
 
     def told(self) -> Mapping[str, Any]:
         """What is known at the end: who ran, the first run, the memory that the arm took beside Python's."""
+        memory_peak_kb = _peak_kb() - self._before_kb  # before asking who ran, which takes some of its own
         return {
             "executed": self._started.executed(),
             "first_run_us": self._first_run_us,
-            "memory_peak_kb": _peak_kb() - self._before_kb,
+            "memory_peak_kb": memory_peak_kb,
         }
 
     @property
@@ -71,9 +77,11 @@ def _peak_kb() -> int:
 
 
 def _code(error: Exception) -> str:
-    """A short, stable word for what LiteRT says: the place in its sources, innermost last, else the kind of error."""
-    places = _SOURCE.findall(str(error))
-    return places[-1] if places else type(error).__name__
+    """A short, stable word for what LiteRT says: ours, else the place in its sources, innermost last, else the kind of error."""
+    said = str(error)
+    known = next((code for words, code in _SAID.items() if words in said), None)
+    places = _SOURCE.findall(said)
+    return known or (places[-1] if places else type(error).__name__)
 
 
 def answers(lines: Iterator[str], arm: Arm) -> Iterator[Mapping[str, Any]]:

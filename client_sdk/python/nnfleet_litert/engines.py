@@ -1,52 +1,114 @@
-"""LiteRT behind one face: the CPU by the interpreter, the GPU by the compiled model. Imported in the child process alone."""
+"""LiteRT behind one face: a compiled model on the CPU or the GPU, and beside it an interpreter that tells what the file says.
+
+Imported in the child process alone.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from ai_edge_litert.compiled_model import CompiledModel, CpuOptions, HardwareAccelerator, Options
+from ai_edge_litert.environment import Environment
 from ai_edge_litert.interpreter import Interpreter
 from numpy.typing import NDArray
 
+from nnfleet_litert.quantised import real, stored
 from nnfleet_litert.slices import Delegation, Op, delegation
 
 Array = NDArray[Any]
 NS_A_US: Final = 1_000
+ACCELERATORS: Final[Mapping[str, HardwareAccelerator]] = {
+    "cpu": HardwareAccelerator.CPU,
+    "gpu": HardwareAccelerator.GPU,
+}
+"""By the delegate that a decision names. Never both: nothing falls back inside, the ladder does that."""
 
 
-class Engine(Protocol):
-    """One compiled file. Times are in µs; compiling is apart from loading."""
+class Engine:
+    """One compiled file: `load_us` to read it, `compile_us` until it has its buffers. What LiteRT plans later is in the first run.
 
-    load_us: int
-    compile_us: int
+    `weights` is where the CPU's packed weights are kept; LiteRT writes the file where there is none. A GPU keeps nothing.
+    """
+
+    def __init__(self, file: Path, delegate: str, threads: int, weights: Path | None) -> None:
+        environment = Environment.create()  # once a process, so no part of what an arm costs
+        start_ns = time.perf_counter_ns()
+        self._reader = Interpreter(str(file), num_threads=threads)
+        self.load_us = _us_since(start_ns)
+        cpu = CpuOptions(num_threads=threads, xnnpack_weight_cache_path=os.fspath(weights or ""))
+        options = Options(hardware_accelerators=ACCELERATORS[delegate], cpu_options=cpu)
+        start_ns = time.perf_counter_ns()
+        self._model = CompiledModel.from_file(str(file), environment=environment, options=options)
+        self._in, self._out = self._model.create_input_buffers(0), self._model.create_output_buffers(0)
+        self.compile_us = _us_since(start_ns)
+        self._on_cpu = delegate == "cpu"
+        self._inputs, self._outputs = self._reader.get_input_details(), self._reader.get_output_details()
+        self._place_buffers()
+        self._read: list[Array] = []
 
     def shapes(self) -> list[tuple[tuple[int, ...], str]]:
-        """Shape and element type of every input."""
-        ...
+        """Shape and element type of every input, in the file's order."""
+        return [(tuple(int(n) for n in one["shape"]), np.dtype(one["dtype"]).name) for one in self._inputs]
 
     def feed(self, inputs: Sequence[Array]) -> None:
-        """Set the inputs of the runs to come."""
-        ...
+        """Set the inputs of the runs to come, quantised where the file wants them so."""
+        for one, buffer, values in zip(self._inputs, self._in, inputs, strict=True):
+            buffer.write(stored(values, one))
 
     def run(self) -> int:
-        """Run once and have the outputs; the time that takes, in µs."""
-        ...
+        """Run once and read the outputs; the time that takes, in µs. A GPU is handed its work and returns at once."""
+        start_ns = time.perf_counter_ns()
+        self._model.run_by_index(0, self._by_signature_in, self._by_signature_out)
+        self._read = [
+            buffer.read(int(np.prod(one["shape"])), np.dtype(one["dtype"]).type)
+            for one, buffer in zip(self._outputs, self._out, strict=True)
+        ]
+        return _us_since(start_ns)
 
     def outputs(self) -> list[Array]:
-        """The outputs of the last run as real numbers, whatever they are stored as."""
-        ...
+        """The outputs of the last run as real numbers, in the file's order."""
+        return [real(np.reshape(read, one["shape"]), one) for one, read in zip(self._outputs, self._read, strict=True)]
 
     def executed(self) -> Mapping[str, Any]:
-        """Who ran: `by` (None where the caller has to say), `delegated_nodes`, `total_nodes`, `partitions`."""
-        ...
+        """Who ran: `by` (None of a GPU, whose name only the log knows), and counts of nodes where they are known.
+
+        A GPU takes a graph whole, or LiteRT refuses to compile for it. For the CPU LiteRT says no more than whether
+        everything was taken, so the interpreter is delegated the same way and asked; a contradiction is left untold.
+        """
+        found = self._on_the_cpu() if self._on_cpu else _whole(len(_ops(self._reader)))
+        by = None if not self._on_cpu else "TfLiteXNNPackDelegate" if found.pieces else "litert-kernels:cpu"
+        if self._model.is_fully_accelerated() != (found.delegated == found.total):
+            return {"by": by, "total_nodes": found.total}
+        return {"by": by, "delegated_nodes": found.delegated, "total_nodes": found.total, "partitions": found.pieces}
+
+    def _on_the_cpu(self) -> Delegation:
+        self._reader.allocate_tensors()
+        return delegation(_ops(self._reader))
+
+    def _place_buffers(self) -> None:
+        """Buffers come in the order of the signature, which need not be the file's: tensors are told apart by their numbers."""
+        self._by_signature_in, self._by_signature_out = list(self._in), list(self._out)
+        key = next(iter(self._model.get_signature_list()))
+        self._in = _in_order(self._in, self._model.get_input_tensor_details(key), self._inputs)
+        self._out = _in_order(self._out, self._model.get_output_tensor_details(key), self._outputs)
+
+
+def _in_order(buffers: Sequence[Any], signature: Mapping[str, Any], file: Sequence[Mapping[str, Any]]) -> list[Any]:
+    by_number = {one["index"]: buffer for one, buffer in zip(signature.values(), buffers, strict=True)}
+    return [by_number[one["index"]] for one in file]
 
 
 def _us_since(start_ns: int) -> int:
     return (time.perf_counter_ns() - start_ns) // NS_A_US
+
+
+def _whole(total: int) -> Delegation:
+    return Delegation(1, total, total)
 
 
 def _ops(interpreter: Interpreter) -> list[Op]:
@@ -59,117 +121,3 @@ def _ops(interpreter: Interpreter) -> list[Op]:
 
 def _numbers(tensors: Array) -> tuple[int, ...]:
     return tuple(int(tensor) for tensor in tensors if tensor >= 0)
-
-
-class CpuEngine:
-    """The CPU: XNNPACK takes what it can, LiteRT's own kernels run the rest."""
-
-    def __init__(self, file: Path, threads: int) -> None:
-        start_ns = time.perf_counter_ns()
-        self._interpreter = Interpreter(str(file), num_threads=threads)
-        self.load_us = _us_since(start_ns)
-        start_ns = time.perf_counter_ns()
-        self._interpreter.allocate_tensors()
-        self.compile_us = _us_since(start_ns)
-        self._inputs = self._interpreter.get_input_details()
-        self._outputs = self._interpreter.get_output_details()
-
-    def shapes(self) -> list[tuple[tuple[int, ...], str]]:
-        """Shape and element type of every input."""
-        return [(tuple(int(n) for n in one["shape"]), np.dtype(one["dtype"]).name) for one in self._inputs]
-
-    def feed(self, inputs: Sequence[Array]) -> None:
-        """Set the inputs, quantised where the file wants them so."""
-        for one, values in zip(self._inputs, inputs, strict=True):
-            self._interpreter.set_tensor(one["index"], _stored(values, one))
-
-    def run(self) -> int:
-        """Run once."""
-        start_ns = time.perf_counter_ns()
-        self._interpreter.invoke()
-        return _us_since(start_ns)
-
-    def outputs(self) -> list[Array]:
-        """The outputs as real numbers."""
-        return [_real(self._interpreter.get_tensor(one["index"]), one) for one in self._outputs]
-
-    def executed(self) -> Mapping[str, Any]:
-        """XNNPACK and what it took; without a piece, LiteRT's own kernels."""
-        found = delegation(_ops(self._interpreter))
-        by = "TfLiteXNNPackDelegate" if found.pieces else "litert-kernels:cpu"
-        return {"by": by, **_counted(found)}
-
-
-class GpuEngine:
-    """The GPU accelerator of the package, which is WebGPU here. Nothing falls back inside: the ladder does that."""
-
-    def __init__(self, file: Path, threads: int) -> None:
-        start_ns = time.perf_counter_ns()
-        content = file.read_bytes()
-        self.load_us = _us_since(start_ns)
-        self._total = len(_ops(Interpreter(model_content=content)))
-        options = Options(hardware_accelerators=HardwareAccelerator.GPU, cpu_options=CpuOptions(num_threads=threads))
-        start_ns = time.perf_counter_ns()
-        self._model = CompiledModel.from_buffer(content, options=options)
-        self.compile_us = _us_since(start_ns)
-        key = next(iter(self._model.get_signature_list()))
-        self._inputs = list(self._model.get_input_tensor_details(key).values())
-        self._outputs = list(self._model.get_output_tensor_details(key).values())
-        self._in, self._out = self._model.create_input_buffers(0), self._model.create_output_buffers(0)
-        self._read: list[Array] = []
-
-    def shapes(self) -> list[tuple[tuple[int, ...], str]]:
-        """Shape and element type of every input."""
-        return [(tuple(one["shape"]), str(one["dtype"])) for one in self._inputs]
-
-    def feed(self, inputs: Sequence[Array]) -> None:
-        """Set the inputs."""
-        for one, buffer, values in zip(self._inputs, self._in, inputs, strict=True):
-            buffer.write(np.ascontiguousarray(values, dtype=str(one["dtype"])))
-
-    def run(self) -> int:
-        """Run once and read the outputs: a GPU is handed its work and returns at once, which is no latency."""
-        start_ns = time.perf_counter_ns()
-        self._model.run_by_index(0, self._in, self._out)
-        self._read = [
-            buffer.read(int(np.prod(one["shape"])), np.dtype(str(one["dtype"])).type)
-            for one, buffer in zip(self._outputs, self._out, strict=True)
-        ]
-        return _us_since(start_ns)
-
-    def outputs(self) -> list[Array]:
-        """The outputs of the last run."""
-        return [
-            np.asarray(read, dtype=np.float64).reshape(one["shape"])
-            for one, read in zip(self._outputs, self._read, strict=True)
-        ]
-
-    def executed(self) -> Mapping[str, Any]:
-        """All nodes in one piece, where the runtime says that it is accelerated whole; else nobody says which."""
-        if not self._model.is_fully_accelerated():
-            return {"by": None, "total_nodes": self._total}
-        return {"by": None, **_counted(Delegation(1, self._total, self._total))}
-
-
-def _counted(found: Delegation) -> dict[str, int]:
-    return {"delegated_nodes": found.delegated, "total_nodes": found.total, "partitions": found.pieces}
-
-
-def _stored(values: Array, details: Mapping[str, Any]) -> Array:
-    scale, zero = details["quantization"]
-    kind = np.dtype(details["dtype"])
-    if kind.kind == "f" or not scale:
-        return np.ascontiguousarray(values, dtype=kind)
-    limits = np.iinfo(kind)
-    stored: Array = np.clip(np.rint(values / scale) + zero, limits.min, limits.max).astype(kind)
-    return stored
-
-
-def _real(values: Array, details: Mapping[str, Any]) -> Array:
-    scale, zero = details["quantization"]
-    real = np.asarray(values, dtype=np.float64)
-    return (real - zero) * scale if scale else real
-
-
-ENGINES: Final[Mapping[str, Callable[[Path, int], Engine]]] = {"cpu": CpuEngine, "gpu": GpuEngine}
-"""By the delegate that a decision names."""

@@ -59,6 +59,12 @@ def parse_cpuinfo(text: str) -> dict[str, str]:
     return first | {"cores": str(sum(key == "processor" for key, _ in pairs))}
 
 
+def processor(root: Path = Path("/")) -> Mapping[str, Any]:
+    """What decides which kernels run here, and so how weights are packed for them."""
+    cpu = parse_cpuinfo(_text(root / "proc/cpuinfo"))
+    return {"kind": platform.machine(), "model": cpu.get("model name"), "features": features(cpu)}
+
+
 def features(cpu: Mapping[str, str]) -> Sequence[str]:
     """The flags that matter, in order of their names."""
     return sorted(_FEATURES & set((cpu.get("flags") or cpu.get("Features") or "").split()))

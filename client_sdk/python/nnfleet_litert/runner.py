@@ -10,8 +10,11 @@ from nnfleet_client import ArmFailed, Executed, GoldenResult, Init
 from nnfleet_litert.artifacts import Artifacts
 from nnfleet_litert.golden import GoldenReference
 from nnfleet_litert.process import Child
+from nnfleet_litert.weights import Place, WeightCache
 
 DELEGATES: Final = frozenset({"cpu", "gpu"})
+CACHED: Final = frozenset({"cpu"})
+"""Those that can keep what they compiled: the GPU accelerator has a cache, which LiteRT's Python package does not reach."""
 DEFAULT_LIMIT_MS: Final = 60_000
 ASKING_MS: Final = 10_000
 
@@ -21,12 +24,15 @@ class LiteRtRunner:
 
     A driver that aborts takes the child along: `start` or a run then raises ProcessDied, and the SDK keeps the mark of the
     start. One that hangs is killed after the arm's own limit and raises RunTimeout. `golden` is None where no reference is
-    at hand.
+    at hand, `weights` where everything is to be compiled anew each time.
     """
 
-    def __init__(self, artifacts: Artifacts, golden: GoldenReference | None = None) -> None:
+    def __init__(
+        self, artifacts: Artifacts, golden: GoldenReference | None = None, weights: WeightCache | None = None
+    ) -> None:
         self._artifacts = artifacts
         self._golden = golden
+        self._weights = weights
 
     def start(self, model: str, arm_id: str, arm: Mapping[str, Any]) -> LiteRtSession:  # noqa: ARG002
         """Fetch the file, load and compile it. Raises ArmFailed, RunTimeout or ProcessDied."""
@@ -35,7 +41,7 @@ class LiteRtRunner:
         file = self._artifacts.path(arm["variant"])
         child = Child()
         try:
-            return LiteRtSession(child, arm, file, self._golden)
+            return LiteRtSession(child, arm, file, self._golden, self._weights)
         except BaseException:
             child.close()
             raise
@@ -44,27 +50,53 @@ class LiteRtRunner:
 class LiteRtSession:
     """One arm that was started."""
 
-    def __init__(self, child: Child, arm: Mapping[str, Any], file: Path, golden: GoldenReference | None) -> None:
-        limits, options = arm.get("limits", {}), arm.get("options", {})
+    def __init__(
+        self,
+        child: Child,
+        arm: Mapping[str, Any],
+        file: Path,
+        golden: GoldenReference | None = None,
+        weights: WeightCache | None = None,
+    ) -> None:
         self._child = child
+        self._arm = arm
         self._delegate = str(arm["delegate"])
-        self._run_timeout_ms = float(limits.get("run_timeout_ms", DEFAULT_LIMIT_MS))
+        self._run_timeout_ms = self._limit("run_timeout_ms")
         self._golden = golden
-        self._started = child.ask(
+        self._told: Mapping[str, Any] = {}
+        place = weights.place(arm) if weights and self._delegate in CACHED else None
+        if weights is None or place is None:
+            self._started, self._cache_hit = self._start(file, None), False
+        else:
+            self._started, self._cache_hit = self._start_cached(file, weights, place)
+
+    def _start_cached(self, file: Path, weights: WeightCache, place: Place) -> tuple[Mapping[str, Any], bool]:
+        try:
+            started = self._start(file, place.path)
+        except BaseException:  # a process that died, too: the weights may be what killed it
+            weights.discard(place)
+            raise
+        return started, weights.keep(place)
+
+    def _start(self, file: Path, weights: Path | None) -> Mapping[str, Any]:
+        return self._child.ask(
             "compile",
-            float(limits.get("compile_timeout_ms", DEFAULT_LIMIT_MS)),
+            self._limit("compile_timeout_ms"),
             do="start",
             file=str(file),
             delegate=self._delegate,
-            threads=int(options.get("threads", 1)),
+            threads=int(self._arm.get("options", {}).get("threads", 1)),
+            weights=str(weights) if weights else None,
         )
-        self._told: Mapping[str, Any] = {}
+
+    def _limit(self, name: str) -> float:
+        return float(self._arm.get("limits", {}).get(name, DEFAULT_LIMIT_MS))
 
     @property
     def init(self) -> Init:
-        """What the start cost. LiteRT compiles anew each time here."""
+        """What the start cost, and whether it found its weights packed."""
         known = self._known()
-        return Init(self._started["load_us"], self._started["compile_us"], False, known.get("first_run_us"))
+        return Init(self._started["load_us"], self._started["compile_us"], self._cache_hit, known.get("first_run_us"))
 
     @property
     def executed(self) -> Executed:
