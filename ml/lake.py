@@ -12,7 +12,7 @@ import narwhals as nw
 
 from policies.screen import CLOCK_FAULTS
 
-KEYS: Final = ("day", "device_class", "app", "model", "arm", "workload", "hot")
+KEYS: Final = ("day", "device_class", "app", "model", "arm", "workload", "heat")
 HOT_STATUS: Final = 2
 """`THERMAL_STATUS_MODERATE`: from here on the phone throttles."""
 
@@ -24,8 +24,13 @@ def windows(observations: Frame) -> Frame:
     """Windows that may teach, with their situation."""
     believed = nw.col("set_aside").is_null() | nw.col("set_aside").is_in(CLOCK_FAULTS)
     return observations.filter(believed, nw.col("kind") == "window").with_columns(
-        workload=nw.col("workload").fill_null("burst"), hot=nw.col("thermal_after").fill_null(0) >= HOT_STATUS
+        workload=nw.col("workload").fill_null("burst"), heat=_heat(nw.col("thermal_after"))
     )
+
+
+def _heat(thermal: nw.Expr) -> nw.Expr:
+    said = nw.when(thermal >= HOT_STATUS).then(nw.lit("hot")).otherwise(nw.lit("cool"))
+    return nw.when(thermal.is_null()).then(nw.lit("unknown")).otherwise(said)
 
 
 def counts(learned: Frame) -> Frame:

@@ -87,7 +87,7 @@ def _starts(observations: Frame, crashed_before: datetime) -> Frame:
     """Starts by cell, and those that no window followed, on whatever day it came."""
     followed = observations.filter(nw.col("kind") == "window", ~nw.col("attempt_id").is_null()).select("attempt_id")
     starts = observations.filter(nw.col("set_aside").is_null(), nw.col("kind") == "attempt").with_columns(
-        workload=nw.col("workload").fill_null("burst"), hot=nw.lit(value=False)
+        workload=nw.col("workload").fill_null("burst"), heat=nw.lit("cool")
     )
     ended = followed.unique().with_columns(followed=nw.lit(value=True))
     joined = starts.drop("attempt_id").join(ended, left_on="record_id", right_on="attempt_id", how="left")

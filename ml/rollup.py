@@ -19,7 +19,8 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """Windows of one cell under one workload, hot or cool. Counts are windows unless they say otherwise.
+    """Windows of one cell under one workload, hot or cool; `hot` is None where they do not say. Counts are windows unless
+    they say otherwise.
 
     `measured` windows have latencies; `log_p50_us` is the median of the logarithms of their medians (µs).
     `golden_failed` of `golden_checked` windows failed their golden check. `failed`: no run at all, `timed_out`: a hang.
@@ -37,7 +38,7 @@ class Rollup:
 
     cell: Cell
     workload: str
-    hot: bool
+    hot: bool | None
     windows: int = 0
     measured: int = 0
     log_p50_us: float = 0.0

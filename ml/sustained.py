@@ -1,13 +1,19 @@
-"""From rankings of short bursts to rankings of sustained work: what heat takes from an arm, measured hot against cool."""
+"""From rankings of short bursts to rankings of sustained work: what heat takes from an arm, measured hot against cool.
+
+A window that does not say how hot the phone was may have been a second's work or the end of an hour's: it can put no arm at
+the head of sustained work.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ml.candidates import model_label
 from ml.explore import Budget, Splits, explore
 from ml.findings.finding import by_cohort, target_of
 from ml.findings.thermal import hot_and_cool
@@ -39,6 +45,8 @@ UNKNOWN: Final = Heat(0.0, PRIOR_SD)
 CPU: Final = Heat(0.0, 0.0)
 """What accelerators are held against: its own heat is in all of them."""
 
+Marks = NDArray[np.bool_]
+
 Heats = Mapping[tuple[str, str], Heat]
 """(SoC, what executes) → heat, of cohorts that were measured hot and cool."""
 
@@ -56,24 +64,41 @@ def heats(rollups: Iterable[Rollup], soc_of: Mapping[str, str]) -> dict[tuple[st
     return found
 
 
+Told = Set[tuple[str, str, str]]
+"""(driver stack, model as app/name, arm) that a window measured which says how hot the phone was."""
+
+
+def told_of(rollups: Iterable[Rollup]) -> Told:
+    """The cells of these rollups, by driver stack, of which a window says how hot the phone was."""
+    return {
+        (row.cell.group, model_label(row.cell.app, row.cell.model), row.cell.arm)
+        for row in rollups
+        if row.measured and row.hot is not None
+    }
+
+
 def explored(
-    splits: Splits, soc_of: Mapping[str, str], known: Heats, budget: Budget,
+    splits: Splits, soc_of: Mapping[str, str], known: Heats, told: Told, budget: Budget,
     split: Callable[[Rankings, Budget], Splits] = explore,
 ) -> Splits:  # fmt: skip
     """The splits for sustained work. `soc_of`: SoC by driver stack; `budget` and `split` as for bursts.
 
     A unit none of whose arms was measured hot keeps what bursts have taught. In the others arms are ordered by their hot
-    latency, and those whose heat nobody has measured are doubtful: they are tried in sustained work too.
+    latency, and those whose heat nobody has measured are doubtful: they are tried in sustained work too. An arm that only
+    windows without thermal state have measured leads neither: an arm that others have measured does, else the CPU.
     """
     rankings = splits.rankings
     heat = [_heat_of(*row, soc_of, known) for row in zip(rankings.cells.chipset, rankings.cells.arm, strict=True)]
     measured = np.array([h is not UNKNOWN and h is not CPU for h in heat], dtype=np.bool_)
     apart = (np.bincount(rankings.unit, measured, len(rankings)) > 0)[rankings.unit]
-    if not apart.any():
-        return splits
     factor = np.where(apart, [h.log_factor for h in heat], 0.0)
     doubt = np.where(apart, [h.sd for h in heat], 0.0)
-    hot = split(_heated(rankings, factor, doubt, apart), budget)
+    ordered = _heated(rankings, factor, doubt, apart) if apart.any() else rankings
+    ordered, led_anew = _led_by_told(ordered, told)
+    apart |= led_anew[rankings.unit]
+    if not apart.any():
+        return splits
+    hot = split(ordered, budget)
     return replace(hot, weight_bp=np.where(apart, hot.weight_bp, splits.weight_bp))
 
 
@@ -82,7 +107,7 @@ def _heat_of(stack: str, arm: str, soc_of: Mapping[str, str], known: Heats) -> H
     return CPU if target == "cpu" else known.get((soc_of[str(stack)], target), UNKNOWN)
 
 
-def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: np.ndarray) -> Rankings:
+def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: Marks) -> Rankings:
     """The rankings of hot phones. Arms of a unit are taken as independent: heat is another doubt for each driver."""
     cost, sd = rankings.cost_ms * np.exp(factor), np.hypot(rankings.sd, doubt)
     allowed = rankings.excluded == Exclusion.NONE.value
@@ -97,6 +122,25 @@ def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: np.ndarr
         regret=np.where(apart, posterior.expected_excess(REGRET_CAP, allowed=allowed), rankings.regret),
         order=order,
     )
+
+
+def _led_by_told(rankings: Rankings, told: Told) -> tuple[Rankings, Marks]:
+    """The rankings, led by the first arm that may lead where the one before it may not, and the units where that is so.
+
+    Arms that windows with a thermal state have measured may, and the CPU; and those that nobody measured, for no sample put
+    them there.
+    """
+    cells, unit = rankings.cells, rankings.unit
+    keys = zip(cells.chipset.tolist(), cells.model.tolist(), cells.arm.tolist(), strict=True)
+    may_lead = np.array([key in told or target_of(key[2]) == "cpu" for key in keys], dtype=np.bool_)
+    allowed = rankings.excluded == Exclusion.NONE.value
+    place = np.argsort(rankings.order)
+    first = np.full(len(rankings), len(place))
+    np.minimum.at(first, unit[allowed & may_lead], place[allowed & may_lead])
+    promoted = allowed & ~may_lead & (rankings.reports > 0)
+    moved = promoted[rankings.leader] & (first < len(place))
+    ahead = moved[unit] & (place == first[unit])
+    return replace(rankings, order=np.lexsort((place, ~ahead, unit))), moved
 
 
 def _groups(rankings: Rankings, sd: Numbers) -> Iterator[UnitGroup]:

@@ -60,10 +60,10 @@ class HotAndCool:
 
 
 def hot_and_cool(rows: Iterable[Rollup]) -> dict[Cell, HotAndCool]:
-    """Cells that were measured on both sides; workloads are pooled by windows."""
+    """Cells that were measured on both sides; workloads are pooled by windows. What does not say is on neither."""
     sums: defaultdict[Cell, dict[bool, list[tuple[float, int]]]] = defaultdict(lambda: {True: [], False: []})
     for row in rows:
-        if row.measured:
+        if row.measured and row.hot is not None:
             sums[row.cell][row.hot].append((row.log_p50_us, row.measured))
     return {
         cell: _pair(_mean(sides[True]), _mean(sides[False]))

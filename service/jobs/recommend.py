@@ -26,7 +26,7 @@ from ml.rankings import Ranking as Learned
 from ml.rankings import Rankings
 from ml.recommend import recommend
 from ml.rollup import Rollup, regrouped
-from ml.sustained import explored, heats
+from ml.sustained import explored, heats, told_of
 from ml.thresholds import partial_pairs, thresholds
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, RankedArm, Ranking
@@ -83,7 +83,7 @@ def learn(
         )  # fmt: skip
     soc_of = {stack: f.soc or "unknown" for stack, f in stacks.items()}
     splits = split(ranked, budget)
-    hot = explored(splits, soc_of, heats(by_stack, soc_of), budget, split)
+    hot = explored(splits, soc_of, heats(by_stack, soc_of), told_of(by_stack), budget, split)
     packed = _packed({Workload.BURST: splits, Workload.SUSTAINED: hot})
     findings = _findings(engine, by_class, fingerprints, now)
     asked_of_lab = tuple(soaks(findings, by_stack, soc_of))

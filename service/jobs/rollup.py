@@ -19,6 +19,7 @@ from service.store import rollups as stored
 
 _LOG_GAMMA: Final = math.log(GAMMA)
 _LOG_VALUE: Final = math.log(2 / (GAMMA + 1))
+_HOT: Final = {"hot": True, "cool": False, "unknown": None}
 
 
 def roll_up(engine: Engine, now: datetime, crashed_before: datetime) -> Steps:
@@ -47,8 +48,8 @@ def rollups(session: Session) -> list[Rollup]:
 
 def _rollup(columns: dict[str, Any], log_p50_us: Mapping[tuple[Any, ...], float]) -> Rollup:
     cell = Cell(*(columns.pop(name) for name in ("device_class", "app", "model", "arm")))
-    workload, hot = columns.pop("workload"), columns.pop("hot")
-    return Rollup(cell, workload, hot, log_p50_us=log_p50_us.get((*cell, workload, hot), 0.0), **columns)
+    workload, heat = columns.pop("workload"), columns.pop("heat")
+    return Rollup(cell, workload, _HOT[heat], log_p50_us=log_p50_us.get((*cell, workload, heat), 0.0), **columns)
 
 
 def _histograms(session: Session) -> Iterator[tuple[tuple[Any, ...], list[tuple[int, int]]]]:

@@ -1,5 +1,8 @@
 """Rollups: a day's observations merged once by cell and situation, so that nobody reads raw rows to learn.
 
+`heat` is what windows say of the phone at their end: cool, hot, or unknown where they do not. Starts say nothing and are
+counted beside cool windows: rows of their own would tell nobody more.
+
 A day is one of receipt, in UTC. Histograms are merged by adding counts, which loses nothing: a quantile of the merged
 one has the relative error of its buckets, 1 %, however much went into it.
 """
@@ -24,7 +27,7 @@ SETTLING_DAYS: Final = 3
 
 _ONE_AT_A_TIME: Final = text("SELECT pg_advisory_xact_lock(7301943)")
 """A worker and somebody's `nnfleet recommend` may roll up at once."""
-_KEYS: Final = "device_class, app, model, arm, workload, hot"
+_KEYS: Final = "device_class, app, model, arm, workload, heat"
 LATE: Final = timedelta(minutes=15)
 """How long after midnight a batch of the day may still be committed."""
 AGAIN: Final = timedelta(hours=6)
@@ -41,7 +44,8 @@ _ROLL: Final = text(
     f"""
     WITH seen AS MATERIALIZED (
         SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload,
-               coalesce(thermal_after, 0) >= :hot AS hot, run_count, latency_p50_us, histogram_buckets, histogram_counts,
+               CASE WHEN thermal_after >= :hot THEN 'hot' WHEN thermal_after < :hot THEN 'cool' ELSE 'unknown' END AS heat,
+               run_count, latency_p50_us, histogram_buckets, histogram_counts,
                golden_checks, golden_passed, timeouts, errors, delegated_nodes::float / nullif(total_nodes, 0) AS share,
                partitions, executed_by ~* '(xnnpack|cpu|reference)' AS on_cpu, load_us,
                ln(nullif(golden_max_rel_error, 0)) AS log_error,
@@ -68,7 +72,7 @@ _ROLL: Final = text(
                count(*) FILTER (WHERE no_number) AS non_finite
         FROM seen GROUP BY {_KEYS}
     ), doubted AS (
-        SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload, false AS hot, count(*) AS too_good
+        SELECT device_class, app, model, arm, coalesce(workload, 'burst') AS workload, 'cool' AS heat, count(*) AS too_good
         FROM observation
         WHERE received_at >= :start AND received_at < :upto AND set_aside = :too_good AND kind = 'window'
         GROUP BY 1, 2, 3, 4, 5
@@ -84,7 +88,7 @@ _ROLL: Final = text(
               FROM seen WHERE run_count > 0 AND latency_p50_us > 0 GROUP BY {_KEYS}, bucket) AS merged
         GROUP BY {_KEYS}
     ), started AS (
-        SELECT a.device_class, a.app, a.model, a.arm, coalesce(a.workload, 'burst') AS workload, false AS hot,
+        SELECT a.device_class, a.app, a.model, a.arm, coalesce(a.workload, 'burst') AS workload, 'cool' AS heat,
                count(*) AS attempts,
                count(*) FILTER (WHERE w.attempt_id IS NULL AND a.received_at <= :crashed_before) AS crashed
         FROM observation a

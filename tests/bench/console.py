@@ -95,7 +95,7 @@ _FILLED: Final = MappingProxyType(
         "model": "'segmentation'",
         "arm": "(CAST(:arms AS text[]))[n % 3 + 1]",
         "workload": "'burst'",
-        "hot": "false",
+        "heat": "'cool'",
         "windows": ":each",
         "measured": ":each",
         "runs": ":each * 10",

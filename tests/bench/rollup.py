@@ -41,7 +41,7 @@ MAKE: Final = """
     ) TO '{lake}/observations' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day), FILENAME_PATTERN 'part_{{i}}')
 """
 LEARNED: Final = """
-    SELECT * EXCLUDE (workload), coalesce(workload, 'burst') AS workload, coalesce(thermal_after, 0) >= 2 AS hot
+    SELECT * EXCLUDE (workload), coalesce(workload, 'burst') AS workload, CASE WHEN thermal_after IS NULL THEN 'unknown' WHEN thermal_after >= 2 THEN 'hot' ELSE 'cool' END AS heat
     FROM read_parquet('{lake}/observations/{day}/*.parquet', hive_partitioning = true)
     WHERE set_aside IS NULL AND kind = 'window'
 """

@@ -79,13 +79,13 @@ def test_what_nobody_measured_is_null_and_not_zero(rolled: Path) -> None:
 
 def test_a_start_counts_as_a_crash_until_a_window_follows_on_whatever_day(rolled: Path) -> None:
     # Four starts: one was followed two days later, one is too fresh to tell, one is of a class that never measured.
-    assert feature(rolled, "attempts, crashed", "device_class = 'one' AND NOT hot") == (3, 1)
+    assert feature(rolled, "attempts, crashed", "device_class = 'one' AND heat = 'cool'") == (3, 1)
     assert feature(rolled, "attempts, crashed, windows, log_p50_us", "device_class = 'never-seen'") == (1, 1, 0, 0.0)
 
 
 def test_a_delegate_without_nodes_says_nothing_about_its_share(rolled: Path) -> None:
-    assert feature(rolled, "delegated_share, partitions, on_cpu", "hot") == (0.666667, 4.0, 1)
-    assert feature(rolled, "delegated_share", "device_class = 'one' AND NOT hot") == (None,)
+    assert feature(rolled, "delegated_share, partitions, on_cpu", "heat = 'hot'") == (0.666667, 4.0, 1)
+    assert feature(rolled, "delegated_share", "device_class = 'one' AND heat = 'unknown'") == (None,)
 
 
 def test_counts_beyond_32_bits_are_added_up(rolled: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -12,7 +13,7 @@ from ml.explore import Budget, Splits, explore
 from ml.limits import Exclusion
 from ml.rankings import Rankings
 from ml.rollup import Cell, Rollup
-from ml.sustained import PRIOR_SD, Heat, explored, heats
+from ml.sustained import PRIOR_SD, Heat, explored, heats, told_of
 from ml.table import Table
 
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp16.tflite.gpu", "int8.tflite.cpu"
@@ -46,11 +47,19 @@ def weights(splits: Splits) -> dict[str, int]:
     return dict(zip(splits.rankings.cells.arm.tolist(), splits.weight_bp.tolist(), strict=True))
 
 
-def hot_splits(splits: Splits, known: Mapping[tuple[str, str], Heat]) -> Splits:
-    return explored(splits, SOC_OF, known, Budget())
+ARMS = (NPU, GPU, CPU)
 
 
-def window(model: str, *, hot: bool, latency_us: float) -> Rollup:
+def hot_splits(splits: Splits, known: Mapping[tuple[str, str], Heat], told: Sequence[str] = ARMS) -> Splits:
+    """`told`: arms that windows with a thermal state have measured."""
+    return explored(splits, SOC_OF, known, {("stack", "app/model", arm) for arm in told}, Budget())
+
+
+def led_by(splits: Splits) -> str:
+    return next(iter(splits.rankings)).arms[0].arm
+
+
+def window(model: str, *, hot: bool | None, latency_us: float) -> Rollup:
     return Rollup(Cell("stack", "app", model, NPU), "sustained", hot, windows=3, measured=3, log_p50_us=log(latency_us))
 
 
@@ -95,3 +104,36 @@ def test_one_hot_cell_moves_the_factor_less_than_many_and_is_less_sure() -> None
 def test_an_arm_that_is_faster_when_hot_is_not_believed() -> None:
     rows = [window("model", hot=False, latency_us=10_000), window("model", hot=True, latency_us=9_000)]
     assert heats(rows, SOC_OF)[NPU_HEAT].log_factor == 0
+
+
+def test_samples_without_thermal_state_put_no_arm_at_the_head_of_sustained_work() -> None:
+    """LN-06: the arm leads bursts; in sustained work one does that was measured with the phone's heat, else the CPU."""
+    bursts = splits_of([NPU, GPU, CPU], [10, 12, 40])
+    assert led_by(bursts) == NPU
+    assert led_by(hot_splits(bursts, {}, told=[NPU])) == NPU
+    assert led_by(hot_splits(bursts, {}, told=[GPU])) == GPU
+    blind = hot_splits(bursts, {}, told=[])
+    assert led_by(blind) == CPU
+    assert [arm.arm for arm in next(iter(blind.rankings)).arms] == [CPU, NPU, GPU]
+    assert weights(blind)[NPU] > 0
+    assert sum(weights(blind).values()) == 10_000
+
+
+def test_what_nobody_measured_was_put_there_by_no_sample() -> None:
+    bursts = splits_of([NPU, CPU], [10, 40])
+    expected = replace(bursts, rankings=replace(bursts.rankings, reports=np.array([0, 5])))
+    assert hot_splits(expected, {}, told=[]) is expected
+
+
+def test_samples_without_thermal_state_do_not_lead_a_phone_that_throttles_either() -> None:
+    bursts = splits_of([NPU, GPU, CPU], [10, 12, 14])
+    known = {NPU_HEAT: Heat(log(1.8), 0.05)}
+    assert led_by(hot_splits(bursts, known)) == GPU
+    assert led_by(hot_splits(bursts, known, told=[NPU])) == CPU
+
+
+def test_windows_without_thermal_state_are_neither_hot_nor_cool() -> None:
+    untold = window("model", hot=None, latency_us=18_000)
+    assert heats([window("model", hot=True, latency_us=18_000), untold], SOC_OF) == {}
+    assert told_of([untold]) == set()
+    assert told_of([window("model", hot=False, latency_us=9_000)]) == {("stack", "app/model", NPU)}

@@ -53,7 +53,9 @@ def rolled(engine: Engine, grace_s: float = -60) -> list[Rollup]:
         return rollups(session)
 
 
-def test_windows_of_one_cell_are_merged_and_hot_ones_kept_apart(client: FlaskClient, engine: Engine) -> None:
+def test_windows_of_one_cell_are_merged_and_those_kept_apart_that_are_hot_or_do_not_say(
+    client: FlaskClient, engine: Engine
+) -> None:
     hot = {"after": {"thermal_status": 2}}
     warm = {"after": {"thermal_status": 1}}
     send(
@@ -65,9 +67,10 @@ def test_windows_of_one_cell_are_merged_and_hot_ones_kept_apart(client: FlaskCli
             make_observation((5000,), conditions=None),
         ],
     )
-    cool, throttled = rolled(engine)
-    assert (cool.hot, cool.windows, cool.measured) == (False, 3, 3)
+    cool, throttled, untold = rolled(engine)
+    assert (cool.hot, cool.windows, cool.measured) == (False, 2, 2)
     assert (throttled.hot, throttled.windows) == (True, 1)
+    assert (untold.hot, untold.windows, untold.measured) == (None, 1, 1)
     assert cool.cell == (make_fingerprint().device_class, "camera", "segmentation", NPU)
     assert cool.delegated_share == 1.0
     assert cool.log_p50_us < throttled.log_p50_us

@@ -35,7 +35,7 @@ class RollupRow(SQLModel, table=True):
     model: str = Field(primary_key=True)
     arm: str = Field(primary_key=True)
     workload: str = Field(primary_key=True)
-    hot: bool = Field(primary_key=True)
+    heat: str = Field(primary_key=True)
     windows: int = Field(sa_type=BigInteger)
     measured: int = Field(sa_type=BigInteger)
     runs: int = Field(sa_type=BigInteger)
