@@ -157,9 +157,14 @@ def _heaviest(rankings: Rankings, weight: Numbers) -> Index:
     return np.asarray(np.lexsort((-weight, rankings.unit))[rankings.starts[:-1]])
 
 
+def _percent(log_change: float) -> str:
+    """A change of log cost for a reader, with the sign for minus that print uses."""
+    return f"{np.expm1(log_change):+.1%}".replace("-", "−")
+
+
 def _expected_check(expected: Expectation, limits: GateLimits) -> Check:
     high = expected.log_change_95[1]
-    says = f"by the model's own expectation the mean cost changes by {np.expm1(expected.log_change):+.1%}, at most {np.expm1(high):+.1%}"
+    says = f"by the model's own expectation the mean cost changes by {_percent(expected.log_change)}, at most {_percent(high)}"
     return Check("expected-cost", high, limits.most_rise_log, says)
 
 
@@ -173,7 +178,7 @@ def _off_policy_checks(found: OffPolicy, limits: GateLimits) -> Iterator[Check]:
     """Nothing where the log says too little of the new weights."""
     if found.overlap.effective >= limits.min_effective:
         robust = next(estimate for estimate in found.estimates if estimate.method == "dr")
-        says = f"measured uses say that the mean cost changes by {np.expm1(robust.log_cost):+.1%}, at least {np.expm1(robust.low):+.1%}"
+        says = f"measured uses say that the mean cost changes by {_percent(robust.log_cost)}, at least {_percent(robust.low)}"
         yield Check("off-policy-cost", robust.low, limits.most_rise_log, says)
 
 

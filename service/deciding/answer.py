@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from service.deciding.signing import HEADER
 
@@ -12,8 +11,7 @@ CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=86400, stale-
 Headers = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Body and headers: all `headers` with the body, only `validators` where the client has it.
 
     `etag` is strong: a digest of the bytes.

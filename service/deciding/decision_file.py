@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 MAGIC: Final = b"nnfleet decisions 1\n"
 _HEADER_AT: Final = struct.Struct("<QQ")
@@ -35,8 +35,7 @@ class UnreadableFile(ValueError):
     """No decision file of ours, or one that is cut short."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedBody:
+class SignedBody(NamedTuple):
     """A decision document for one report: its bytes, their sha256 in hexadecimal, the signature (empty: unsigned)."""
 
     body: bytes

@@ -60,13 +60,15 @@ class Look:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the rollout. `undone`: everybody has what they had before it."""
+    """What became of the rollout. `undone`: release `ended_with` gives everybody what `began_with` gave them."""
 
     bad_soc: str
     phones: int
     looks: tuple[Look, ...]
     state: str
     because: str
+    began_with: int
+    ended_with: int
     undone: bool
 
     @property
@@ -84,6 +86,8 @@ class Outcome:
             "phones": self.phones,
             "state": self.state,
             "because": self.because,
+            "began_with": self.began_with,
+            "ended_with": self.ended_with,
             "undone": self.undone,
             "looks": [asdict(look) for look in self.looks],
         }
@@ -127,9 +131,10 @@ def play(scene: Scene, bad_soc: str, tell: Callable[[str], None], told: Callable
             told(looks[-1])
         ended = operator.rollout(rollout["rollout"])
         digests = operator.digests()
-    undone = digests[ended["timeline"][-1]["release"]] == digests[good]
-    because = ended["timeline"][-1].get("because", "")
-    return Outcome(bad_soc, len(scene.fleet.phones), tuple(looks), ended["state"], because, undone)
+    last = ended["timeline"][-1]
+    undone = digests[last["release"]] == digests[good]
+    phone_count, because = len(scene.fleet.phones), last.get("because", "")
+    return Outcome(bad_soc, phone_count, tuple(looks), ended["state"], because, good, last["release"], undone)
 
 
 def _look(number: int, rollout: Mapping[str, Any], judged: Judgement, seconds: float) -> Look:

@@ -28,7 +28,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     if outcome.passed:
         console.print(
             f"[green]Stopped on step {last.step + 1} after {last.look} looks and {last.seconds:.0f} s, by itself: "
-            f"{outcome.because}. Release {last.release + 1} holds what release 1 held.[/green]",
+            f"{outcome.because}. Release {outcome.ended_with} holds what "
+            f"release {outcome.began_with} held.[/green]",
             highlight=False,
             soft_wrap=True,
         )
