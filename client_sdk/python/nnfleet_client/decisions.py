@@ -9,7 +9,7 @@ from typing import Final
 
 from nnfleet_client.backoff import Backoff
 from nnfleet_client.clock import Clock
-from nnfleet_client.headers import fresh_for_s, retry_after_s
+from nnfleet_client.headers import etag, fresh_for_s, retry_after_s
 from nnfleet_client.seal import SIGNATURE_HEADER, Seal
 from nnfleet_client.store import DecisionStore, Reason
 from nnfleet_client.transport import Answer, NoAnswer, Transport
@@ -113,8 +113,7 @@ class DecisionFetcher:
         now_s = self._clock.now_s()
         if answer.status == 200:
             refusal = self._seal.refusal(answer.body, answer.headers.get(SIGNATURE_HEADER), now_s)
-            etag, fresh_s = answer.headers.get("etag"), fresh_for_s(answer.headers)
-            return refusal or self._store.apply(answer.body, etag, fresh_s, now_s)
+            return refusal or self._store.apply(answer.body, etag(answer.headers), fresh_for_s(answer.headers), now_s)
         if answer.status in NOTHING_NEWER:
             return self._store.confirm(fresh_for_s(answer.headers), now_s)
         return answer.failure_code()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 SCHEMA: Final = 1
 FULL_WEIGHT_BP: Final = 10_000
+MOST_FLUSH_S: Final = 86_400.0
 
 Arm = Mapping[str, Any]
 T = TypeVar("T")
@@ -88,7 +90,7 @@ def parse_document(body: bytes) -> DecisionDocument:
     not there) or `unknown-schema`.
     """
     try:
-        return _document(json.loads(body))
+        return _document(json.loads(body, parse_float=_finite, parse_constant=_finite))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
         raise UnreadableDocument("unreadable-document", f"{type(problem).__name__}: {problem}") from problem
 
@@ -105,7 +107,7 @@ def _document(raw: Any) -> DecisionDocument:
         expires_at_s=instant_s(raw["expires_at"]),
         models=MappingProxyType({name: _model(model) for name, model in _typed(raw["models"], dict).items()}),
         telemetry_sample=min(1.0, max(0.0, float(telemetry.get("sample", 1.0)))),
-        flush_s=max(1.0, float(telemetry.get("flush_s", 3600))),
+        flush_s=min(MOST_FLUSH_S, max(1.0, float(telemetry.get("flush_s", 3600)))),
         advice=tuple(raw.get("advice") or ()),
         probe=tuple(raw.get("probe") or ()),
     )
@@ -154,6 +156,14 @@ def _refuse_dangling_names(model: ModelDecision) -> None:
     lost_arms = arm_ids - set(model.arms)
     if lost_plans or lost_arms:
         raise ValueError(f"named but not there: {sorted(lost_plans | lost_arms)}")
+
+
+def _finite(text: str) -> float:
+    # Python reads NaN, Infinity and 1e999, which are no JSON, or no number to anybody else.
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
 
 
 def _typed(value: Any, kind: type[T]) -> T:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
+
+MOST_FILE_BYTES: Final = 16 * 1024 * 1024
+"""More than any file of ours holds. What is bigger is damaged, and would eat the memory of every start."""
 
 
 def write_atomically(path: Path, content: bytes) -> bool:
@@ -25,8 +29,10 @@ def write_atomically(path: Path, content: bytes) -> bool:
 
 
 def read_or_none(path: Path) -> bytes | None:
-    """A file's bytes; None where there is none or the disk refuses."""
+    """A file's bytes; None where there is none, the disk refuses, or there are more than any file of ours holds."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
     except OSError:
         return None
+    return content if len(content) <= MOST_FILE_BYTES else None

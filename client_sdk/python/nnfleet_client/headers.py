@@ -1,7 +1,8 @@
-"""The three HTTP headers a client obeys, read without trust: garbage is "not said"."""
+"""The HTTP headers a client obeys, read without trust: garbage is "not said"."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -11,6 +12,8 @@ DEFAULT_FRESH_S: Final = 60.0
 LEAST_FRESH_S: Final = 5.0
 MOST_FRESH_S: Final = 86_400.0
 MOST_RETRY_AFTER_S: Final = 86_400.0
+# What is sent back in a header must be what a header may hold, or every later request fails before it is made.
+_SENDABLE: Final = re.compile(r"[\x20-\x7e]{1,512}")
 
 
 def fresh_for_s(headers: Mapping[str, str]) -> float:
@@ -23,6 +26,16 @@ def fresh_for_s(headers: Mapping[str, str]) -> float:
         return DEFAULT_FRESH_S
     age_s = _whole_seconds(headers.get("age", "")) or 0
     return min(MOST_FRESH_S, max(LEAST_FRESH_S, float(max_age_s - age_s)))
+
+
+def etag(headers: Mapping[str, str]) -> str | None:
+    """The ETag to ask with next time; None where there is none, or none that may be sent back."""
+    return sendable(headers.get("etag", "").strip())
+
+
+def sendable(tag: str) -> str | None:
+    """The tag, if it is printable ASCII of at most 512 characters."""
+    return tag if _SENDABLE.fullmatch(tag) else None
 
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:

@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from nnfleet_client.document import DecisionDocument, UnreadableDocument, parse_document
 from nnfleet_client.files import read_or_none, write_atomically
+from nnfleet_client.headers import sendable
 
 CACHE_FILE: Final = "decision.json"
 
@@ -94,9 +95,10 @@ class DecisionStore:
         return refusal
 
     def confirm(self, fresh_for_s: float, now_s: float) -> str | None:
-        """Take up a 304: the held document is fresh again. `nothing-to-confirm` where the store is empty."""
+        """Take up a 304: the held document is fresh again. `nothing-to-confirm` where nothing was asked to be confirmed."""
         with self._lock:
-            if self._held is None:
+            # An expired document stays expired: to call that a success would have it asked for again at once, for ever.
+            if self._held is None or now_s >= self._held.document.expires_at_s:
                 return "nothing-to-confirm"
             self._held = replace(
                 self._held, fresh_for_s=fresh_for_s, confirmed_at_s=now_s, confirmed_by=Reason.NOT_MODIFIED
@@ -134,7 +136,7 @@ class DecisionStore:
         try:
             cached = _Cached.from_bytes(content)
             document = parse_document(cached.body.encode())
-        except (UnreadableDocument, ValueError, TypeError, RecursionError):
+        except (UnreadableDocument, ValueError, TypeError, KeyError, RecursionError):
             return  # a damaged cache is an empty cache
         if document.app != self._app:
             return
@@ -169,9 +171,11 @@ class _Cached:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        cached = cls(**json.loads(content))
+        raw = json.loads(content)
+        # A newer SDK may have written more: after a downgrade the document is as good as before.
+        cached = cls(**{name: raw[name] for name in cls.__slots__})
         texts = isinstance(cached.report_id, str) and isinstance(cached.body, str)
         numbers = isinstance(cached.fresh_for_s, float | int) and isinstance(cached.confirmed_at_s, float | int)
         if not texts or not numbers or not isinstance(cached.etag, str | None):
             raise TypeError("a cache file of another shape")
-        return cached
+        return replace(cached, etag=sendable(cached.etag or ""))

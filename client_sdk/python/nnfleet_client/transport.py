@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,6 +19,9 @@ import httpx
 # The largest answer that is read: a captive portal may send anything.
 MOST_ANSWER_BYTES: Final = 4 * 1024 * 1024
 TIMEOUT_S: Final = 10.0
+# For the whole of an answer: one that comes a byte at a time, each in time, would hold the radio on for days.
+ANSWER_S: Final = 30.0
+_CHUNK_BYTES: Final = 64 * 1024
 
 HttpHook = Callable[[str, str, int | None, float], None]
 
@@ -105,29 +109,50 @@ class Transport:
         self, method: str, route: str, path: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> Answer | NoAnswer:
         started_s = self._timer_s()
-        answer = self._exchange(method, path, headers, body)
+        answer = self._exchange(method, path, headers, body, started_s + ANSWER_S)
         if self._on_http is not None:
             status = answer.status if isinstance(answer, Answer) else None
             self._on_http(method, route, status, (self._timer_s() - started_s) * 1000)
         return answer
 
-    def _exchange(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Answer | NoAnswer:
+    def _exchange(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, deadline_s: float
+    ) -> Answer | NoAnswer:
         url = self._server + path
+        headers = self._headers | {"Accept-Encoding": "gzip"} | dict(headers)
         try:
-            with self._http.stream(method, url, headers=self._headers | dict(headers), content=body) as response:
-                return _read(response)
+            with self._http.stream(method, url, headers=headers, content=body) as response:
+                return self._read(response, deadline_s)
         except httpx.TimeoutException:
             return NoAnswer("timeout")
-        except (httpx.HTTPError, httpx.InvalidURL):
+        except (httpx.HTTPError, httpx.InvalidURL, zlib.error):
             return NoAnswer("network")
 
+    def _read(self, response: httpx.Response, deadline_s: float) -> Answer | NoAnswer:
+        content = bytearray()
+        for chunk in _inflated(response):
+            content += chunk
+            if len(content) > MOST_ANSWER_BYTES:
+                return NoAnswer("answer-too-big")
+            if self._timer_s() > deadline_s:
+                return NoAnswer("timeout")
+        return Answer(response.status_code, response.headers, bytes(content))
 
-def _read(response: httpx.Response) -> Answer | NoAnswer:
-    chunks: list[bytes] = []
-    size_bytes = 0
-    for chunk in response.iter_bytes():
-        size_bytes += len(chunk)
-        if size_bytes > MOST_ANSWER_BYTES:
-            return NoAnswer("answer-too-big")
-        chunks.append(chunk)
-    return Answer(response.status_code, response.headers, b"".join(chunks))
+
+def _inflated(response: httpx.Response) -> Iterator[bytes]:
+    """The body, out of gzip where it is in it: in small pieces, for a few bytes may inflate to gigabytes."""
+    if response.is_stream_consumed:  # a hook of the app's own HTTP client has read it, and httpx inflated it
+        yield response.content
+        return
+    if response.headers.get("content-encoding", "").strip().lower() != "gzip":
+        yield from response.iter_raw()
+        return
+    inflating = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    begun = False
+    for chunk in response.iter_raw():
+        begun, waiting = True, chunk
+        while waiting and not inflating.eof:
+            yield inflating.decompress(waiting, _CHUNK_BYTES)
+            waiting = inflating.unconsumed_tail
+    if begun and not inflating.eof:
+        raise zlib.error("the answer ends too early")

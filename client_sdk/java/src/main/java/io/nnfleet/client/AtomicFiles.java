@@ -9,6 +9,9 @@ import java.io.InputStream;
 
 /** Small files that are whole or absent, never half. */
 final class AtomicFiles {
+    // More than any file of ours holds. What is bigger is damaged, and would eat the memory of every start.
+    private static final int MOST_FILE_BYTES = 16 * 1024 * 1024;
+
     private AtomicFiles() {}
 
     /**
@@ -30,10 +33,10 @@ final class AtomicFiles {
         return beside.renameTo(file);
     }
 
-    /** A file's bytes; null where there is none or the disk refuses. */
+    /** A file's bytes; null where there is none, the disk refuses, or there are more than any file of ours holds. */
     static byte[] readOrNull(File file) {
         try (InputStream in = new FileInputStream(file)) {
-            return readAll(in, Integer.MAX_VALUE);
+            return readAll(in, MOST_FILE_BYTES);
         } catch (IOException refused) {
             return null;
         }

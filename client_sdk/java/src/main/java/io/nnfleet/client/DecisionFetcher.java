@@ -99,10 +99,9 @@ final class DecisionFetcher {
             return answer.failureCode();
         }
         String refusal = seal.refusal(answer.body, answer.header(Seal.HEADER), nowS);
-        String etag = answer.header("etag");
         return refusal != null
                 ? refusal
-                : store.apply(answer.body, etag.isEmpty() ? null : etag, Headers.freshForS(answer), nowS);
+                : store.apply(answer.body, Headers.etag(answer), Headers.freshForS(answer), nowS);
     }
 
     private void note(Answer answer) {

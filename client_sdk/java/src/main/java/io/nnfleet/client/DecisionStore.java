@@ -96,10 +96,11 @@ final class DecisionStore {
         return refusal;
     }
 
-    /** Takes up a 304: the held document is fresh again. {@code nothing-to-confirm} where the store is empty. */
+    /** Takes up a 304: the held document is fresh again. {@code nothing-to-confirm} where nothing was asked to be confirmed. */
     synchronized String confirm(double freshForS, double nowS) {
         Held now = held;
-        if (now == null) {
+        // An expired document stays expired: to call that a success would have it asked for again at once, for ever.
+        if (now == null || nowS >= now.document.expiresAtS) {
             return "nothing-to-confirm";
         }
         held = new Held(now.document, now.body, now.etag, freshForS, nowS, Reason.NOT_MODIFIED);
@@ -164,7 +165,8 @@ final class DecisionStore {
         }
         highestRelease = document.release;
         if (reportId.equals(cached.get("report_id"))) {
-            held = new Held(document, body, etag == null ? null : Json.text(etag), freshForS, confirmedAtS, Reason.FRESH);
+            String tag = etag == null ? null : Headers.sendable(Json.text(etag));
+            held = new Held(document, body, tag, freshForS, confirmedAtS, Reason.FRESH);
         }
     }
 }

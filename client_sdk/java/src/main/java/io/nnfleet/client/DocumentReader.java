@@ -13,6 +13,7 @@ import java.util.Map;
 /** The decision document, read once at the edge: bytes to typed values, or a code that says why not. */
 final class DocumentReader {
     private static final long SCHEMA = 1;
+    private static final double MOST_FLUSH_S = 86_400;
 
     private DocumentReader() {}
 
@@ -44,7 +45,7 @@ final class DocumentReader {
                 Instants.rfc3339(Json.text(raw.get("expires_at"))),
                 models,
                 Math.min(1, Math.max(0, numberOr(telemetry.get("sample"), 1))),
-                Math.max(1, numberOr(telemetry.get("flush_s"), 3600)),
+                Math.min(MOST_FLUSH_S, Math.max(1, numberOr(telemetry.get("flush_s"), 3600))),
                 listOrEmpty(raw.get("advice")),
                 listOrEmpty(raw.get("probe")));
     }

@@ -1,6 +1,7 @@
 package io.nnfleet.client;
 
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /** The HTTP headers a client obeys, read without trust: garbage is "not said". */
 final class Headers {
@@ -9,8 +10,20 @@ final class Headers {
     private static final double LEAST_FRESH_S = 5;
     private static final double MOST_FRESH_S = 86_400;
     private static final double MOST_RETRY_AFTER_S = 86_400;
+    // What is sent back in a header must be what a header may hold: Android throws for anything else, at every later request.
+    private static final Pattern SENDABLE = Pattern.compile("[\\x20-\\x7e]{1,512}");
 
     private Headers() {}
+
+    /** The ETag to ask with next time; null where there is none, or none that may be sent back. */
+    static String etag(Answer answer) {
+        return sendable(answer.header("etag").trim());
+    }
+
+    /** The tag, if it is printable ASCII of at most 512 characters; else null. */
+    static String sendable(String tag) {
+        return SENDABLE.matcher(tag).matches() ? tag : null;
+    }
 
     /**
      * How long an answer counts as fresh: {@code Cache-Control: max-age} less the {@code Age} it spent in caches on its way.

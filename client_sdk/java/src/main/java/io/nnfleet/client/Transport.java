@@ -1,5 +1,7 @@
 package io.nnfleet.client;
 
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,18 +12,27 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 
 /** HTTP, and nothing but: a transport only sends. It keeps no state and decides nothing; several threads may share it. */
 public class Transport {
     // The largest answer that is read: a captive portal may send anything.
     private static final int MOST_ANSWER_BYTES = 4 * 1024 * 1024;
     private static final int TIMEOUT_MS = 10_000;
+    // For the whole of an answer: one that comes a byte at a time, each in time, would hold the radio on for days.
+    private static final double ANSWER_S = 30;
 
     private final String server;
+    private final Clock clock;
 
     /** {@code server} is the base URL. */
     public Transport(String server) {
+        this(server, Clock.SYSTEM);
+    }
+
+    Transport(String server, Clock clock) {
         this.server = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
+        this.clock = clock;
     }
 
     /** Opens a connection; an app overrides this to add headers, a proxy or pinned certificates. */
@@ -54,6 +65,7 @@ public class Transport {
     }
 
     private Answer send(String method, String path, Map<String, String> headers, byte[] body) {
+        double untilS = clock.monotonicS() + ANSWER_S;
         try {
             HttpURLConnection connection = open(new URL(server + path));
             connection.setRequestMethod(method);
@@ -61,15 +73,29 @@ public class Transport {
             connection.setReadTimeout(TIMEOUT_MS);
             connection.setUseCaches(false); // the store keeps its own copy; one behind its back would hide a 304
             connection.setInstanceFollowRedirects(false);
+            connection.setRequestProperty("Accept-Encoding", "gzip"); // Android asks by itself, other JVMs do not
             for (Map.Entry<String, String> header : headers.entrySet()) {
                 connection.setRequestProperty(header.getKey(), header.getValue());
             }
-            write(connection, body);
-            return read(connection);
+            return exchanged(connection, body, untilS);
         } catch (SocketTimeoutException slow) {
             return Answer.none("timeout");
-        } catch (IOException broken) {
-            return Answer.none("network");
+        } catch (IOException | SecurityException broken) {
+            return Answer.none("network"); // Android throws the latter where the permission INTERNET was taken away
+        }
+    }
+
+    private Answer exchanged(HttpURLConnection connection, byte[] body, double untilS) throws IOException {
+        boolean whole = false;
+        try {
+            write(connection, body);
+            Answer answer = read(connection, untilS);
+            whole = answer.status > 0;
+            return answer;
+        } finally {
+            if (!whole) {
+                connection.disconnect(); // else what is left of the answer would be read for the next request's sake
+            }
         }
     }
 
@@ -84,15 +110,30 @@ public class Transport {
         }
     }
 
-    private static Answer read(HttpURLConnection connection) throws IOException {
+    private Answer read(HttpURLConnection connection, double untilS) throws IOException {
         int status = connection.getResponseCode();
+        if (status < 0) {
+            throw new IOException("no HTTP");
+        }
+        Map<String, String> headers = lowerCaseHeaders(connection);
         try (InputStream in = status >= 400 ? connection.getErrorStream() : connection.getInputStream()) {
-            byte[] body = in == null ? new byte[0] : AtomicFiles.readAll(in, MOST_ANSWER_BYTES);
-            if (body == null) {
-                connection.disconnect();
-                return Answer.none("answer-too-big");
+            byte[] sent = in == null ? new byte[0] : AtomicFiles.readAll(new UntilStream(in, clock, untilS), MOST_ANSWER_BYTES);
+            // The JDK takes a connection that breaks off for the end of the answer.
+            if (sent != null && status == 200 && sent.length < connection.getContentLength()) {
+                throw new EOFException("half an answer");
             }
-            return Answer.of(status, lowerCaseHeaders(connection), body);
+            byte[] body = "gzip".equalsIgnoreCase(headers.get("content-encoding")) ? inflated(sent) : sent;
+            return body == null ? Answer.none("answer-too-big") : Answer.of(status, headers, body);
+        }
+    }
+
+    /** Null where it is too big, before or after. */
+    private static byte[] inflated(byte[] sent) throws IOException {
+        if (sent == null || sent.length == 0) {
+            return sent;
+        }
+        try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(sent))) {
+            return AtomicFiles.readAll(in, MOST_ANSWER_BYTES);
         }
     }
 
