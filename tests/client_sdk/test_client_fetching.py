@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 
 import httpx
-import pytest
 from sdk_builders import (
     CPU,
     DAY_S,
