@@ -18,6 +18,7 @@ from policies.validation import validated
 MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 12
 MAX_LEVEL_CHARACTERS: Final = 40
+MAX_SOC_ID: Final = 2**31 - 1
 
 Text = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -44,7 +45,7 @@ class Device(_Part):
     product: Text | None = None
     soc_manufacturer: Text | None = None
     soc_model: Text | None = None
-    soc_id: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    soc_id: Annotated[int, Field(ge=0, le=MAX_SOC_ID)] | None = None
     api_level: Annotated[int, Field(ge=1, le=10_000)]
     build_fingerprint: Text | None = None
     abis: Annotated[tuple[Name, ...], Field(max_length=16)] = ()

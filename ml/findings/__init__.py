@@ -9,6 +9,7 @@ from ml.findings import (
     accuracy,
     crash,
     executor,
+    failing,
     golden,
     hang,
     integers,
@@ -35,7 +36,7 @@ __all__ = ["Device", "Finding", "devices_of", "find"]
 FALSE_DISCOVERY_RATE = 0.05
 
 DETECTORS = (
-    phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, accuracy.detect,
+    phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, failing.detect, accuracy.detect,
     integers.detect, partitions.detect, startup.detect, updates.detect, newer.detect, vanished.detect,
     model_fault.detect,
 )  # fmt: skip
@@ -52,9 +53,9 @@ def find(
     seen = Seen(rollups, devices)
     tested = [finding for detect in DETECTORS for finding in detect(seen)]
     found = model_fault.settled(_discoveries(tested), seen)
-    found = with_quarantines(found, seen.rows, seen.soc_of)
+    found = with_quarantines(found, seen.rows, devices)
     found = with_probes(with_operations(found, seen.of_socs, graphs), devices)
-    found = with_severity(found, seen.rows, seen.soc_of)
+    found = with_severity(found, seen.rows, devices)
     return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))
 
 

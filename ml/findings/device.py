@@ -14,7 +14,7 @@ from policies.vocabulary import RUNTIME_OF_FORMAT, Runtime
 
 @dataclass(frozen=True)
 class Device:
-    """`versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown.
+    """`soc_id` tells siblings of a SoC apart. `versions`: driver version by what executes, as in `nnapi.mtk-neuron`. `year` and `tier` are hints, None unknown.
 
     `runtimes`: versions of the libraries that the app loads models with, by `Runtime`, where there is one of a kind.
     `drivers`: NNAPI drivers that are listed, those of the CPU aside. `no_faster`: whether the probe measured them to need
@@ -25,6 +25,7 @@ class Device:
     vendor: str | None = None
     year: float | None = None
     tier: float | None = None
+    soc_id: int | None = None
     api_level: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     runtimes: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +34,10 @@ class Device:
     no_faster: Mapping[str, bool] = field(default_factory=dict)
     switched_off: bool = False
     reports: int = 1
+
+    def sibling(self, target: str) -> dict[str, str]:
+        """What tells it from others with its SoC that run the target: number and driver version, "" where not known."""
+        return {"soc_id": "" if self.soc_id is None else str(self.soc_id), "version": self.versions.get(target, "")}
 
     def runtime_of(self, arm: str) -> str | None:
         """Version of the library that loads the arm's file."""
@@ -57,6 +62,7 @@ def _device(f: Fingerprint, reports: int) -> Device:
     return Device(
         soc=f.soc or "unknown",
         vendor=f.soc_vendor,
+        soc_id=f.soc_id,
         year=hints.get("year"),
         tier=hints.get("tier"),
         api_level=f.api_level,

@@ -23,9 +23,11 @@ NULL_SHARE: Final = 0.05
 MIN_SOCS: Final = 3
 """Chips of one vendor share drivers: two that agree are no accident."""
 
-FAILURE_OF: Final[Mapping[str, str]] = MappingProxyType({f"model-{failure}": failure for failure in FAILS})
-"""Finding of a model → the finding of a driver that fails in the same way."""
 _SAYS: Final = {"wrong-output": "fails its golden check", "crash": "ends the process", "hang": "times out"}
+"""Ways to fail. A graph that is refused is refused on chip after chip by right: nothing implements some of its operations."""
+
+FAILURE_OF: Final[Mapping[str, str]] = MappingProxyType({f"model-{failure}": failure for failure in _SAYS})
+"""Finding of a model → the finding of a driver that fails in the same way."""
 
 
 class _File(NamedTuple):

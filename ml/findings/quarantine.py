@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ml.cohort import Cohort, Control, Trials, scan
+from ml.findings.device import Device
 from ml.findings.finding import Finding, precision_of, target_of
 from ml.rollup import Cell, Rollup
 
@@ -25,31 +26,47 @@ FAILS: Final[Mapping[str, Count]] = MappingProxyType(
         "wrong-output": lambda row: (row.golden_failed, row.golden_checked),
         "crash": lambda row: (row.crashed, row.attempts),
         "hang": lambda row: (row.timed_out, row.windows),
+        "does-not-run": lambda row: (row.failed, row.windows),
     }
 )
 """Failures and trials of a rollup, by the name of the finding."""
+
+SCANNED: Final = ("soc", "target", "precision", "model")
+SIBLING: Final = ("soc_id", "version")
+"""Attributes of cells. Those of siblings are looked at where the scan has been: every further one makes it less sure."""
 
 NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off", "rollout-breach"})
 """Findings of what no phone runs any more."""
 
 
 def with_quarantines(
-    findings: Sequence[Finding], rollups: Iterable[Rollup], soc_of: Mapping[str, str]
+    findings: Sequence[Finding], rollups: Iterable[Rollup], devices: Mapping[str, Device]
 ) -> list[Finding]:
     """The findings; those of failures with the scanned cohort that lies within theirs, where there is one, and its
     control. What a detector itself would deny stays.
     """
     rows = list(rollups)
     named = {finding.name for finding in findings}
-    cells = {name: failing_cells(rows, count) for name, count in FAILS.items() if name in named}
-    cohorts = {name: scan(_trials(found, soc_of)) for name, found in cells.items()}
-    narrowed = [_narrowed(f, cohorts.get(f.name, []), cells.get(f.name, {}), soc_of) for f in findings]
+    failing = {name: failing_cells(rows, count) for name, count in FAILS.items() if name in named}
+    cells = {
+        name: [_Tried(cell, bad, _attributes(cell, devices)) for cell, bad in f.items()] for name, f in failing.items()
+    }
+    cohorts = {name: scan(_trials(tried)) for name, tried in cells.items()}
+    narrowed = [_narrowed(f, cohorts.get(f.name, []), cells.get(f.name, [])) for f in findings]
     return [
-        replace(finding, control=_control(finding.quarantine, cells[finding.name], soc_of))
+        replace(finding, control=control_of(_inside(finding.quarantine, cells[finding.name]), failing[finding.name]))
         if finding.name in cells
         else finding
         for finding in narrowed
     ]
+
+
+class _Tried(NamedTuple):
+    """A cell that was tried, whether it fails, and what it can be named by."""
+
+    cell: Cell
+    failed: bool
+    attributes: Mapping[str, str]
 
 
 def failing_cells(rows: Iterable[Rollup], count: Count) -> dict[Cell, bool]:
@@ -60,10 +77,6 @@ def failing_cells(rows: Iterable[Rollup], count: Count) -> dict[Cell, bool]:
         more_failed, more_tried = count(row)
         totals[row.cell] = failed + more_failed, tried + more_tried
     return {cell: 2 * failed >= tried for cell, (failed, tried) in totals.items() if tried}
-
-
-def _control(conditions: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Control:
-    return control_of({cell for cell in cells if conditions.items() <= _attributes(cell, soc_of).items()}, cells)
 
 
 def control_of(inside: Set[Cell], cells: Mapping[Cell, bool]) -> Control:
@@ -80,43 +93,46 @@ def control_of(inside: Set[Cell], cells: Mapping[Cell, bool]) -> Control:
     )
 
 
-def _narrowed(
-    finding: Finding, cohorts: Iterable[Cohort], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]
-) -> Finding:
+def _inside(conditions: Mapping[str, str], tried: Iterable[_Tried]) -> set[Cell]:
+    return {one.cell for one in tried if conditions.items() <= one.attributes.items()}
+
+
+def _narrowed(finding: Finding, cohorts: Iterable[Cohort], tried: Sequence[_Tried]) -> Finding:
     if finding.name in NOTHING_TO_DENY or finding.quarantine:
         return finding
-    cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision}
+    cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision, **finding.of}
     cohort = {name: value for name, value in cohort.items() if value}
     for found in cohorts:
         if all(cohort.get(name, value) == value for name, value in found.conditions.items()):
-            return replace(finding, quarantine={**cohort, **found.conditions})
-    return replace(finding, quarantine=cohort | _only_model(cohort, cells, soc_of))
+            cohort |= found.conditions
+            break
+    else:
+        cohort |= _only(("model",), cohort, tried)
+    return replace(finding, quarantine=cohort | _only(SIBLING, cohort, tried))
 
 
-def _only_model(cohort: Mapping[str, str], cells: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> dict[str, str]:
-    """The model, where all that fails in a cohort is of one and every other works: a scan takes more cells to say so."""
-    inside = [
-        (attributes["model"], failed)
-        for cell, failed in cells.items()
-        if cohort.items() <= (attributes := _attributes(cell, soc_of)).items()
-    ]
-    failing = {model for model, failed in inside if failed}
-    working = {model for model, failed in inside if not failed}
-    return {"model": failing.pop()} if len(failing) == 1 and working and not failing & working else {}
+def _only(names: Sequence[str], cohort: Mapping[str, str], tried: Iterable[_Tried]) -> dict[str, str]:
+    """What all that fails in a cohort has in common and nothing that works has: a scan takes more cells to say so."""
+    inside = [one for one in tried if cohort.items() <= one.attributes.items()]
+    failing = {tuple(one.attributes[name] for name in names) for one in inside if one.failed}
+    working = {tuple(one.attributes[name] for name in names) for one in inside if not one.failed}
+    if len(failing) != 1 or not working or failing & working:
+        return {}
+    return {name: value for name, value in zip(names, failing.pop(), strict=True) if value}
 
 
-def _trials(failing: Mapping[Cell, bool], soc_of: Mapping[str, str]) -> Trials:
+def _trials(tried: Sequence[_Tried]) -> Trials:
     """One trial a cell."""
-    attributes = [_attributes(cell, soc_of) for cell in failing]
-    names = attributes[0] if attributes else ("soc", "target", "precision", "model")
-    columns = {name: np.array([row[name] for row in attributes], dtype=np.str_) for name in names}
-    return Trials.of(columns, np.array(list(failing.values()), dtype=np.bool_))
+    columns = {name: np.array([one.attributes[name] for one in tried], dtype=np.str_) for name in SCANNED}
+    return Trials.of(columns, np.array([one.failed for one in tried], dtype=np.bool_))
 
 
-def _attributes(cell: Cell, soc_of: Mapping[str, str]) -> dict[str, str]:
+def _attributes(cell: Cell, devices: Mapping[str, Device]) -> dict[str, str]:
+    device, target = devices[cell.group], target_of(cell.arm)
     return {
-        "soc": soc_of[cell.group],
-        "target": target_of(cell.arm),
+        "soc": device.soc,
+        "target": target,
         "precision": precision_of(cell.arm),
         "model": f"{cell.app}/{cell.model}",
+        **device.sibling(target),
     }

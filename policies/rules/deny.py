@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from policies.arm import Arm, Slug
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
 from policies.fingerprint import Fingerprint
+from policies.report import MAX_SOC_ID
 from policies.rules.globs import Globs
 from policies.rules.when import When
 from policies.silicon import Accelerator
@@ -17,9 +18,13 @@ from policies.validation import Stated
 
 
 class Cohort(Stated):
-    """A set of device classes. Empty lists match all; what is unknown on a device matches nothing."""
+    """A set of device classes. Empty lists match all; what is unknown on a device matches nothing.
+
+    `soc_ids` are the kernel's numbers of SoCs: siblings share a name, not a number.
+    """
 
     socs: tuple[str, ...] = ()
+    soc_ids: tuple[Annotated[int, Field(ge=0, le=MAX_SOC_ID)], ...] = ()
     gpus: tuple[str, ...] = ()
     manufacturers: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
@@ -64,9 +69,9 @@ class Cohort(Stated):
         )
 
     @property
-    def of_device(self) -> tuple[tuple[str, ...], ...]:
+    def of_device(self) -> tuple[tuple[str | int, ...], ...]:
         """What is stated of the device itself, in the order of `device_key`."""
-        return (self.device_classes, self.models, self.gpus, self.socs, self.manufacturers)
+        return (self.device_classes, self.models, self.gpus, self.soc_ids, self.socs, self.manufacturers)
 
     @property
     def width(self) -> int:
@@ -74,10 +79,10 @@ class Cohort(Stated):
         return sum(not getattr(self, name) for name in type(self).model_fields)
 
 
-def device_key(facts: Fingerprint) -> tuple[str | None, ...]:
+def device_key(facts: Fingerprint) -> tuple[str | int | None, ...]:
     """The facts of a device that cohorts are stated by, from the narrowest to the widest."""
     family = facts.gpu.family if facts.gpu else None
-    return (facts.device_class, facts.model, family, facts.soc, facts.manufacturer)
+    return (facts.device_class, facts.model, family, facts.soc_id, facts.soc, facts.manufacturer)
 
 
 class Deny(Stated):

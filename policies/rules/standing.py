@@ -63,7 +63,7 @@ class Standing:
         asked += [stated.when for stated in settings]
         self.named = named_by(condition(when) for when in asked)
         # Fact of `device_key` → its value → denies that name the value; None holds those that name no fact.
-        self._denies: defaultdict[tuple[int, str] | None, list[ReadyDeny]] = defaultdict(list)
+        self._denies: defaultdict[tuple[int, str | int] | None, list[ReadyDeny]] = defaultdict(list)
         for place, deny in enumerate(sorted(denies, key=lambda d: (d.width, d.id))):
             ready = _ready_deny(place, deny)
             for key in _keys(deny):
@@ -94,7 +94,7 @@ def _ready_deny(place: int, deny: Deny) -> ReadyDeny:
     return ReadyDeny(place, deny, compiled(deny.arms), asked, scope_of(asked) if asked else Scope.DEVICE)
 
 
-def _keys(deny: Deny) -> list[tuple[int, str] | None]:
+def _keys(deny: Deny) -> list[tuple[int, str | int] | None]:
     """By which facts to find it: the values of the narrowest fact that it states of a device."""
     for fact, values in enumerate(deny.cohort.of_device):
         if values:

@@ -39,6 +39,7 @@ HARM: Final = {
     "accelerator-vanished": Harm.LOST,
     "driver-switched-off": Harm.LOST,
     "wrong-executor": Harm.LOST,
+    "does-not-run": Harm.LOST,
 }
 """Of the kinds that do more than take time."""
 HARMS: Final = {

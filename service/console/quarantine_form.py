@@ -18,6 +18,7 @@ LISTS: Final = (
     "arms",
     "models",
     "socs",
+    "soc_ids",
     "phones",
     "gpus",
     "accelerators",
@@ -27,7 +28,7 @@ LISTS: Final = (
 )
 """Fields that hold one entry a line, or several between commas."""
 _COHORT: Final = {
-    "socs": "socs", "phones": "models", "gpus": "gpus", "accelerators": "accelerators",
+    "socs": "socs", "soc_ids": "soc_ids", "phones": "models", "gpus": "gpus", "accelerators": "accelerators",
     "driver_versions": "driver_versions", "device_classes": "device_classes",
 }  # fmt: skip
 """Field → what a cohort calls it."""
@@ -42,6 +43,7 @@ class Form:
     arms: str = ""
     models: str = ""
     socs: str = ""
+    soc_ids: str = ""
     phones: str = ""
     gpus: str = ""
     accelerators: str = ""
@@ -93,12 +95,14 @@ def of_finding(row: FindingRow, owner: str, until: str, base: int | None) -> For
     told = row.content
     narrowest = next(suspects(told))
     app, _, model = narrowest.model.partition("/")
-    driver = narrowest.arms.partition(".nnapi.")[2]
+    cohort, driver = narrowest.cohort, narrowest.arms.partition(".nnapi.")[2]
     drivers = {driver} & (drivers_of([narrowest.arms]) or frozenset())
     evidence = [f"{told['detail']} (p = {told['p_value']:.2g}, {told['windows']:,} windows)"]
     evidence += [_line(line) for line in told["evidence"][:MOST_EVIDENCE_ROWS]]
     return Form(
-        id=row.id, app=app, arms=narrowest.arms, models=model, socs="\n".join(narrowest.cohort.socs), accelerators="".join(drivers),
+        id=row.id, app=app, arms=narrowest.arms, models=model, socs="\n".join(cohort.socs),
+        soc_ids="\n".join(map(str, cohort.soc_ids)), accelerators="".join(drivers),
+        driver_versions="\n".join(cohort.driver_versions), when=narrowest.when,
         reason=f"{told['name'].replace('-', ' ')}: {told['detail']}"[:MOST_WORDS], evidence="\n".join(evidence),
         until=until, owner=owner, finding=row.id, base=str(base or ""),
     )  # fmt: skip

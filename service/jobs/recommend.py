@@ -135,8 +135,7 @@ def _findings(
         devices = devices_of(fingerprints, reports.reports_by_class(session))
         stopped = breaches(session, now)
     rows = [row for row in by_class if row.cell.group in devices]
-    soc_of = {name: device.soc for name, device in devices.items()}
-    return (*with_severity(stopped, rows, soc_of), *find(rows, devices, graphs))
+    return (*with_severity(stopped, rows, devices), *find(rows, devices, graphs))
 
 
 def _packed(by_workload: Mapping[Workload, Splits]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,41 +18,57 @@ NO_SOC: Final = frozenset({"unknown", "*"})
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """Arms that a cohort would be denied; `model` as `app/name`, "" for all models."""
+    """Arms that a cohort would be denied; `model` as `app/name`, "" for all models. `when`: what the cohort cannot state."""
 
     name: str
     arms: str
     cohort: Cohort
     model: str
+    when: str = ""
 
     @property
     def members(self) -> Members:
-        """The device classes it touches."""
+        """The device classes it touches, as far as its cohort tells."""
         return Members(self.cohort, drivers_of([self.arms]))
 
 
 def suspects(told: Mapping[str, Any]) -> Iterator[Suspect]:
     """The narrowest cohort of a finding first, then wider ones, each once. `told` is its JSON."""
-    narrow = told.get("quarantine") or {}
-    arms, of = told["arms"][0], told.get("of", {})
+    narrow, of = told.get("quarantine") or {}, told.get("of", {})
+    arms = told["arms"][0]
     named = arms.split(".", 2)
     narrowest = ".".join(narrow.get(part, named[at]) for at, part in enumerate(("precision", "format", "target")))
-    looked_at, model = _cohort(told), narrow.get("model", "")
+    every, model = f"*.*.{named[-1]}", of.get("model", "")
     seen: list[Suspect] = []
     for suspect in (
-        Suspect("the narrowest that explains it", narrowest, _cohort({**told, **narrow}), model),
-        Suspect("what the detector looked at", arms, looked_at, of.get("model", "")),
-        Suspect("all precisions there", f"*.*.{named[-1]}", looked_at, of.get("model", "")),
-        Suspect("the same on every SoC", f"*.*.{named[-1]}", Cohort(), of.get("model", "")),
+        _suspect("the narrowest that explains it", narrowest, told, narrow),
+        _suspect("what the detector looked at", arms, told, of),
+        Suspect("all precisions there", every, Cohort(socs=_socs(told)), model),
+        Suspect("the same on every SoC", every, Cohort(), model),
     ):
         if not any(replace(suspect, name=other.name) == other for other in seen):
             seen.append(suspect)
             yield suspect
 
 
-def _cohort(told: Mapping[str, Any]) -> Cohort:
-    named = (told["soc"], *told.get("socs", ()))
-    return Cohort(socs=tuple(soc for soc in named if soc not in NO_SOC))
+def _suspect(name: str, arms: str, told: Mapping[str, Any], stated: Mapping[str, str]) -> Suspect:
+    """`stated`: attribute → value, as findings have them."""
+    socs = _socs({**told, **stated})
+    numbers = (int(stated["soc_id"]),) if "soc_id" in stated else ()
+    cohort, model, version = Cohort(socs=socs, soc_ids=numbers), stated.get("model", ""), stated.get("version")
+    driver = arms.partition(f".{Delegate.NNAPI}.")[2]
+    if version is None:
+        return Suspect(name, arms, cohort, model)
+    if driver:
+        of_driver = {"accelerators": (driver,), "driver_versions": (version,)}
+        return Suspect(name, arms, cohort.model_copy(update=of_driver), model)
+    loaded = sorted(drivers_of([arms]) or ())
+    when = " || ".join(f"device.runtimes.{runtime}.version == {json.dumps(version)}" for runtime in loaded)
+    return Suspect(name, arms, cohort, model, when)
+
+
+def _socs(told: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(soc for soc in (told["soc"], *told.get("socs", ())) if soc not in NO_SOC)
 
 
 def drivers_of(arms: Iterable[str]) -> frozenset[str] | None:

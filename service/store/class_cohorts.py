@@ -45,7 +45,8 @@ class Members:
         plain = [column.in_(names) for column, names in stated if names]
         either = [names for names in (self.cohort.accelerators, self.drivers) if names]
         drivers = [_FACTS.accelerators.op("&&")(cast(list(names), ARRAY(Text))) for names in either]
-        deeper = [_in_fingerprint(self.cohort)] if self.cohort.gpus or self.cohort.driver_versions else []
+        asked = self.cohort.gpus or self.cohort.soc_ids or self.cohort.driver_versions
+        deeper = [_in_fingerprint(self.cohort)] if asked else []
         return and_(true(), *plain, *drivers, *deeper)
 
 
@@ -55,6 +56,8 @@ def _in_fingerprint(cohort: Cohort) -> ColumnElement[bool]:
     found: list[ColumnElement[bool]] = [_CLASS.c.device_class == _FACTS.device_class]
     if cohort.gpus:
         found.append(told["gpu"]["family"].astext.in_(cohort.gpus))
+    if cohort.soc_ids:
+        found.append(told["soc_id"].astext.in_(map(str, cohort.soc_ids)))
     if cohort.driver_versions:
         driver = func.jsonb_array_elements(told["accelerators"]).table_valued("value", name="driver")
         told_of: Any = cast(driver.c.value, JSONB)

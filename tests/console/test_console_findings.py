@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from console_builders import FINDING, NOW, Stage, finding, model_finding, report
@@ -100,6 +102,40 @@ def test_the_cohorts_of_a_finding_of_a_model_are_of_that_model() -> None:
         ("*.*.nnapi.*", socs, "camera/mobilenet"),
         ("*.*.nnapi.*", (), "camera/mobilenet"),
     ]
+
+
+def of_sibling(target: str, **of: str) -> dict[str, Any]:
+    told = finding("does-not-run", "sm8750") | {"arms": [f"*.*.{target}"], "of": of}
+    return told | {"quarantine": {"soc": "sm8750", "target": target, **of}}
+
+
+def test_a_sibling_of_a_soc_is_named_by_its_number_and_the_version_of_its_driver() -> None:
+    """FP-07: (639, runtime) only, not the whole family."""
+    narrowest, family, *_ = suspects(of_sibling("qnn", soc_id="639", version="2.48"))
+    assert (narrowest.cohort.socs, narrowest.cohort.soc_ids) == (("sm8750",), (639,))
+    assert narrowest.when == 'device.runtimes.qnn.version == "2.48"'
+    assert (family.name, family.cohort.soc_ids, family.when) == ("all precisions there", (), "")
+    driver = next(suspects(of_sibling("nnapi.mtk-neuron", version="8.2")))
+    assert (driver.cohort.accelerators, driver.cohort.driver_versions, driver.when) == (("mtk-neuron",), ("8.2",), "")
+
+
+def test_a_finding_of_a_sibling_counts_the_classes_of_its_number(client: FlaskClient, stage: Stage) -> None:
+    for number in (None, 618, 639):
+        body = json.loads(report(soc="SM8750"))
+        body["device"]["soc_id"] = number
+        stage.add_report(json.dumps(body | {"runtimes": {"qnn": "loaded 2.48"}}).encode())
+    told = of_sibling("qnn", soc_id="639", version="2.48")
+    with Session(stage.engine) as session, session.begin():
+        note(session, [told], NOW)
+    page = read(client, f"/findings/{finding_id(told)}")
+    assert re.findall(r'>(\d+)</a> <span class="quiet">of 3<', page) == ["1", "3"]
+    form = (
+        signed_in(client.application, "olga", Role.OPERATOR)
+        .get(f"/console/quarantines/new?finding={finding_id(told)}")
+        .text
+    )
+    assert re.search(r'<textarea name="soc_ids"[^>]*>\s*639<', form)
+    assert "device.runtimes.qnn.version" in form
 
 
 def test_two_models_with_one_fault_are_two_findings() -> None:

@@ -209,6 +209,7 @@ def test_a_deny_by_gpu_names_it_as_its_driver_does() -> None:
 
 COHORT_PARTS = {
     "socs": ["tensor-g4", "sm8650"],
+    "soc_ids": [618, 639],
     "gpus": ["mali-g715", "adreno-740"],
     "manufacturers": ["google", "samsung"],
     "models": ["Pixel 10a", "SM-S921B"],
