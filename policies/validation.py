@@ -18,6 +18,17 @@ CONDITION: Final = "invalid-condition"
 """Type of the complaint about a condition; its context holds `line`, `column`, `expected` and `nearest`."""
 
 _UNKNOWN_FIELD: Final = "unknown-field"
+_SHAPES: Final = {
+    "a list": ("tuple_type", "list_type", "set_type", "frozen_set_type"),
+    "an object with names": ("model_type", "model_attributes_type", "dict_type", "mapping_type"),
+    "a text": ("string_type",),
+    "a whole number": ("int_type", "int_parsing", "int_from_float"),
+    "a number": ("float_type", "float_parsing"),
+    "true or false": ("bool_type", "bool_parsing"),
+}
+"""Pydantic speaks of Python's types; who writes JSON or YAML knows these."""
+_SHAPE_OF: Final = {kind: shape for shape, kinds in _SHAPES.items() for kind in kinds}
+_FOUND: Final = ((bool, "true or false"), (str, "a text"), (Mapping, "an object with names"), (Sequence, "a list"))
 _BOUNDS: Final = ("le", "ge", "lt", "gt", "max_length", "min_length")
 
 
@@ -71,8 +82,18 @@ def _complaint(kind: type[BaseModel], first: ErrorDetails, raw: Any) -> InvalidF
         return ConditionError(f"{path}: {first['msg']}", field=path, **places)
     limit = next((context[name] for name in _BOUNDS if name in context), None)
     expected, close = _expected(first)
-    detail = f"{path}: {first['msg']}" + ("" if first["type"] == _UNKNOWN_FIELD else did_you_mean(close))
+    detail = f"{path}: {_said(first)}" + ("" if first["type"] == _UNKNOWN_FIELD else did_you_mean(close))
     return InvalidField(detail, field=path, limit=limit, expected=expected, nearest=close)
+
+
+def _said(first: ErrorDetails) -> str:
+    """What is wrong, in words of what was written."""
+    shape = _SHAPE_OF.get(first["type"])
+    if shape is None:
+        return first["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    value = first["input"]
+    found = "nothing" if value is None else next((name for kind, name in _FOUND if isinstance(value, kind)), str(value))
+    return f"{shape} belongs here, not {found}"
 
 
 def _names(first: ErrorDetails, raw: Any) -> list[str]:

@@ -20,6 +20,7 @@ from browsing import NARROW_DARK, NARROW_LIGHT, WIDE_DARK, WIDE_LIGHT, Look, chr
 from playwright.sync_api import Browser, Page
 
 ROOT: Final = Path(__file__).parents[2]
+NAME, PASSWORD = "ada", "only for pictures"
 PAGES: Final = {
     "fleet": "/console/",
     "classes": "/console/classes",
@@ -44,10 +45,20 @@ PAGES: Final = {
     "keys": "/console/keys",
     "users": "/console/users",
     "settings": "/console/settings",
+    "account": "/console/account",
+    "user": f"/console/users/{NAME}",
+    "propose-quarantine": "/console/quarantines/new",
+    "kill-switch": "/console/kill?app=camera&model=iris",
 }
+FIRST_OF: Final = {
+    "class": "classes",
+    "finding": "findings",
+    "learned": "recommendations",
+    "revision": "revisions",
+}
+"""Pages whose address only the fleet knows: what the first row of a list leads to."""
 IN_DOCS: Final = (("fleet", WIDE_LIGHT), ("fleet", NARROW_DARK), ("explain", WIDE_DARK))
 NNFLEET: Final = (sys.executable, "-m", "service.cli.app")
-NAME, PASSWORD = "ada", "only for pictures"
 
 
 @contextmanager
@@ -80,10 +91,14 @@ def sign_in(page: Page) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def a_class(page: Page) -> str:
-    """The address of the first class of the list."""
-    page.goto(PAGES["classes"])
-    return str(page.get_by_role("rowheader").get_by_role("link").first.get_attribute("href"))
+def first_of(page: Page, listed: str) -> str:
+    """The address that the first row of a list leads to."""
+    page.goto(PAGES[listed])
+    return str(
+        page.locator("main table, main article")
+        .first.locator(f"a[href^='{PAGES[listed]}/']")
+        .first.get_attribute("href")
+    )
 
 
 def draw(browser: Browser, address: str, look: Look, names: list[str], folder: Path, *, whole: bool) -> None:
@@ -91,11 +106,8 @@ def draw(browser: Browser, address: str, look: Look, names: list[str], folder: P
     context = looking(browser, look, address)
     page = context.new_page()
     sign_in(page)
-    device_class = a_class(page)
-    paths = PAGES | {
-        "class": device_class,
-        "explain": f"/console/explain?class={device_class.rpartition('/')[2]}&unit=tour",
-    }
+    paths = PAGES | {name: first_of(page, listed) for name, listed in FIRST_OF.items()}
+    paths["explain"] = f"/console/explain?class={paths['class'].rpartition('/')[2]}&unit=tour"
     for name in names or paths:
         page.goto(paths[name])
         page.screenshot(path=folder / f"{name}-{look.name}.png", full_page=whole)

@@ -46,6 +46,24 @@ def test_what_is_wrong_is_named_with_the_limit_it_broke(raw: Any, field: str, li
     assert (caught.value.field, caught.value.limit) == (field, limit)
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"rules": "none"}, "rules: a list belongs here, not a text"),
+        ({"rules": ["first"]}, "rules.0: an object with names belongs here, not a text"),
+        ({"exploration_bp": "many"}, "exploration_bp: a whole number belongs here, not a text"),
+        ({"exploration_bp": 1.5}, "exploration_bp: a whole number belongs here, not 1.5"),
+        ({"exploration_bp": 20_000}, "exploration_bp: should be less than or equal to 10000"),
+        ({"app": None}, "app: a text belongs here, not nothing"),
+        ({"app": ["camera"]}, "app: a text belongs here, not a list"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_what_was_written(raw: Any, said: str) -> None:
+    with pytest.raises(InvalidField) as caught:
+        parse_document({"app": "camera"} | raw)
+    assert caught.value.detail == said
+
+
 def test_two_denies_of_one_id_are_refused() -> None:
     with pytest.raises(InvalidField, match="id"):
         make_document(denies=[deny("q1", "*"), deny("q1", "int8.*")])
