@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,15 +74,16 @@ def _rounds(asked: Asked, report: bytes, transport: Transport, artifacts: Artifa
             unit_id=asked.unit or str(uuid.uuid4()),
             settings=Settings(folder=asked.folder / asked.app),
         )
-        refreshed = client.refresh(force=True)
-        plan = client.decision(asked.model)
-        if plan.release == 0:
-            why = refreshed.error_code or plan.error_code
-            raise typer.BadParameter(f"{asked.server} gives no decision for {asked.app}.{asked.model}: {why}")
-        golden = golden or _golden(plan.golden, artifacts)
-        runner = LiteRtRunner(artifacts, golden, weights)
-        used = use(client, asked.model, runner, asked.runs, asked.workload)
-        yield _told(plan.release, used) | {"telemetry": asdict(client.flush()), "waiting": client.waiting}
+        with closing(client):
+            refreshed = client.refresh(force=True)
+            plan = client.decision(asked.model)
+            if plan.release == 0:
+                why = refreshed.error_code or plan.error_code
+                raise typer.BadParameter(f"{asked.server} gives no decision for {asked.app}.{asked.model}: {why}")
+            golden = golden or _golden(plan.golden, artifacts)
+            runner = LiteRtRunner(artifacts, golden, weights)
+            used = use(client, asked.model, runner, asked.runs, asked.workload)
+            yield _told(plan.release, used) | {"telemetry": asdict(client.flush()), "waiting": client.waiting}
 
 
 def _golden(stated: Any, artifacts: Artifacts) -> GoldenReference | None:

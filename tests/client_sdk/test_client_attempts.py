@@ -17,6 +17,8 @@ from sdk_builders import (
     ManualClock,
     make_client,
     make_document,
+    make_model,
+    split,
 )
 
 from nnfleet_client import FleetClient, ProcessDied, Settings
@@ -35,9 +37,11 @@ def void(result: object) -> None:
 
 
 def crash(client: FleetClient, at_run: int | None = None) -> None:
+    """Let its process die in the middle of a use: what it held of its folder, the system lets go."""
     trouble = ProcessDied() if at_run is None else FakeSession(trouble_at_run={at_run: ProcessDied()})
     with pytest.raises(ProcessDied):
         client.use("segmentation", FakeRunner({NPU: trouble}), 30, workload="burst")
+    client.close()
 
 
 def test_the_mark_is_on_disk_before_the_driver_is_touched(tmp_path: Path) -> None:
@@ -97,7 +101,9 @@ def test_an_arm_that_crashes_again_is_left_alone_twice_as_long(tmp_path: Path) -
     clock.pass_s(DAY_S)
     crash(ready(tmp_path, clock, server, seed=2))
     clock.pass_s(1.9 * DAY_S)
-    ready(tmp_path, clock, server, seed=3).use("segmentation", runner, 1)
+    third = ready(tmp_path, clock, server, seed=3)
+    third.use("segmentation", runner, 1)
+    third.close()
     clock.pass_s(0.1 * DAY_S)
     ready(tmp_path, clock, server, seed=4).use("segmentation", runner, 1)
     assert runner.started == [GPU, NPU]
@@ -137,8 +143,10 @@ def test_a_window_carries_the_id_of_its_mark_and_takes_its_place(tmp_path: Path)
 
     client = ready(tmp_path, clock, server)
     client.use("segmentation", FakeRunner(on_start=look), 1)
-    assert ready(tmp_path, clock, server, seed=2).waiting == 1
-    client.flush()
+    client.close()
+    again = ready(tmp_path, clock, server, seed=2)
+    assert again.waiting == 1
+    again.flush()
     (window,) = server.records.values()
     assert (window["kind"], [window["attempt_id"]]) == ("window", marks)
 
@@ -167,6 +175,7 @@ def test_a_use_that_ends_does_not_clear_one_that_crashes_beside_it(tmp_path: Pat
 
     with pytest.raises(ProcessDied):
         client.use("segmentation", FakeRunner(on_start=use_beside_and_die), 1)
+    client.close()
     runner = FakeRunner()
     ready(tmp_path, clock, server, seed=2).use("segmentation", runner, 1)
     assert runner.started == [GPU]
@@ -202,3 +211,28 @@ def test_the_share_of_reported_uses_is_the_one_asked_for() -> None:
     for _ in range(1_000):
         client.use("segmentation", FakeRunner(), 1)
     assert abs(client.waiting - 250) < 55
+
+
+def test_a_use_that_is_called_off_from_outside_is_no_crash_and_no_fault_of_the_arm(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    client = ready(tmp_path, clock, server)
+    with pytest.raises(KeyboardInterrupt):
+        client.use("segmentation", FakeRunner({NPU: FakeSession(trouble_at_run={2: KeyboardInterrupt()})}), 30)
+    assert client.waiting == 0
+    client.close()
+    again, runner = ready(tmp_path, clock, server, seed=2), FakeRunner()
+    again.use("segmentation", runner, 1)
+    assert (again.waiting, runner.started) == (1, [NPU])
+
+
+def test_arms_of_documents_long_gone_do_not_stay_in_the_file_for_ever(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    server.document = make_document(expires_at="2099-01-01T00:00:00Z")
+    crash(ready(tmp_path, clock, server))
+    server.document = make_document(
+        make_model([split(10_000, GPU, CPU)]), release=42, expires_at="2099-01-01T00:00:00Z"
+    )
+    clock.pass_s(40 * DAY_S)
+    later = ready(tmp_path, clock, server, seed=2)
+    later.use("segmentation", FakeRunner(), 1)
+    assert json.loads((tmp_path / "suspects.json").read_text()) == {}

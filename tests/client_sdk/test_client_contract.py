@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import httpx
 import pytest
 from sdk_builders import FakeRunner, FakeSession, ManualClock, make_client, problem
 
-from nnfleet_client import ArmFailed, FleetClient, GoldenResult, Plan, RunTimeout, report_id
+from nnfleet_client import ArmFailed, FleetClient, GoldenResult, Plan, ProcessDied, RunTimeout, Settings, report_id
 from nnfleet_client.seal import Seal
 
 CONTRACT = json.loads((Path(__file__).parents[1] / "vectors" / "contract.json").read_text("utf-8"))
@@ -95,6 +96,42 @@ def test_a_course_of_refreshes(row: dict[str, Any]) -> None:
         release = client.decision("segmentation").release
         assert seen | {"release": release} == step["expected"]
         assert server.next == []
+
+
+FATES: dict[str, type[BaseException] | None] = {"dies": ProcessDied, "called-off": KeyboardInterrupt, "well": None}
+
+
+@rows("processes")
+def test_a_course_of_processes(row: dict[str, Any], tmp_path: Path) -> None:
+    clock = ManualClock()
+    for step in row["steps"]:
+        clock.pass_s(step["pass_s"])
+        clock.wall_s += step["jump_s"]
+        runner = FakeRunner()
+        one_process(tmp_path, clock, runner, FATES[step["fate"]])
+        assert runner.started[0] == step["starts_at"]
+
+
+def one_process(folder: Path, clock: ManualClock, runner: FakeRunner, fate: type[BaseException] | None) -> None:
+    """A process that takes up what the one before it left, and whose first start comes to that end."""
+    server = Answers()
+    server.next = [{"status": 200, "document": "whole", "headers": {}}]
+    client = make_client(server, clock, settings=Settings(folder=folder))
+    client.refresh(force=True)
+    if fate is None:
+        client.use("segmentation", runner, 1)
+    else:
+        runner.on_start = raising(fate)
+        with pytest.raises(fate):
+            client.use("segmentation", runner, 1)
+    client.close()
+
+
+def raising(fate: type[BaseException]) -> Callable[[str], None]:
+    def end(_: str) -> None:
+        raise fate
+
+    return end
 
 
 @pytest.mark.parametrize("row", CONTRACT["seals"]["rows"], ids=lambda row: row["note"])

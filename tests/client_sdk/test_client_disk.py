@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sdk_builders import CPU, NPU, FakeRunner, FakeServer, ManualClock, make_client, make_document
 
-from nnfleet_client import FleetClient, Reason, Settings
+from nnfleet_client import FleetClient, ProcessDied, Reason, Settings
+from nnfleet_client.files import MOST_FILE_BYTES
 from nnfleet_client.store import CACHE_FILE
 
 ANOTHER_REPORT = b'{"schema": 1, "device": {"model": "Pixel 10a", "build_fingerprint": "after the update"}}'
@@ -92,7 +93,12 @@ def test_no_half_written_file_is_left_behind(tmp_path: Path) -> None:
     client.refresh()
     client.use("segmentation", FakeRunner(), 1)
     client.flush()
-    assert {path.name for path in tmp_path.iterdir()} == {"decision.json", "observations.ndjson", "suspects.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "decision.json",
+        "lock",
+        "observations.ndjson",
+        "suspects.json",
+    }
 
 
 def test_a_disk_that_refuses_is_lived_without(tmp_path: Path) -> None:
@@ -114,6 +120,7 @@ def test_unsent_observations_survive_a_restart_with_their_ids(tmp_path: Path) ->
     clock, server = ManualClock(), FakeServer()
     client = restarted(tmp_path, clock, server)
     client.use("segmentation", FakeRunner(), 3)
+    client.close()
     again = restarted(tmp_path, clock, server, seed=2)
     assert again.flush().accepted == 1
     assert client.flush().duplicate == 1
@@ -128,12 +135,57 @@ def test_sent_observations_are_gone_from_the_disk(tmp_path: Path) -> None:
     assert restarted(tmp_path, clock).waiting == 0
 
 
+def torn(folder: Path, clock: ManualClock) -> FleetClient:
+    """A client that finds a window, and half a line after it."""
+    first = restarted(folder, clock)
+    first.use("segmentation", FakeRunner(), 3)
+    first.close()
+    with (folder / "observations.ndjson").open("ab") as file:
+        file.write(b'{"record_id": "0197')
+    return restarted(folder, clock, seed=2)
+
+
 def test_a_line_torn_by_a_crash_costs_only_itself(tmp_path: Path) -> None:
     clock = ManualClock()
-    restarted(tmp_path, clock).use("segmentation", FakeRunner(), 3)
-    with (tmp_path / "observations.ndjson").open("ab") as file:
-        file.write(b'{"record_id": "0197')
-    client = restarted(tmp_path, clock, seed=2)
+    client = torn(tmp_path, clock)
     assert client.waiting == 1
     client.use("segmentation", FakeRunner(), 3)
+    client.close()
     assert restarted(tmp_path, clock, seed=3).waiting == 2
+
+
+def test_a_mark_that_is_written_after_half_a_line_is_not_lost_with_it(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    client = torn(tmp_path, clock)
+    with pytest.raises(ProcessDied):
+        client.use("segmentation", FakeRunner({CPU: ProcessDied()}), 3)
+    client.close()
+    restarted(tmp_path, clock, server, seed=3).flush()
+    assert [record["kind"] for record in server.records.values()] == ["window", "attempt"]
+
+
+@pytest.mark.parametrize("name", ["decision.json", "observations.ndjson", "suspects.json"])
+def test_a_file_that_has_grown_beyond_all_reason_is_thrown_away(tmp_path: Path, name: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(MOST_FILE_BYTES + 1)
+    client = restarted(tmp_path, ManualClock())
+    assert (client.waiting, client.decision("segmentation").error_code) == (0, "no-document")
+    assert not (tmp_path / name).exists()
+
+
+def test_a_cache_that_a_newer_sdk_wrote_more_into_is_taken_up(tmp_path: Path) -> None:
+    clock = ManualClock()
+    fetched(tmp_path, clock)
+    path = tmp_path / CACHE_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"written_by": "python/9.0.0"}))
+    assert restarted(tmp_path, clock).decision("segmentation").release == 41
+
+
+def test_a_cached_tag_that_no_request_can_carry_is_not_sent(tmp_path: Path) -> None:
+    clock, server = ManualClock(), FakeServer()
+    fetched(tmp_path, clock)
+    path = tmp_path / CACHE_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"etag": "a\nb\u00e9"}))
+    clock.pass_s(100)
+    assert restarted(tmp_path, clock, server).refresh().reason is Reason.FRESH
+    assert all("if-none-match" not in request.headers for request in server.requests)

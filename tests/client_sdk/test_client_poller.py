@@ -6,9 +6,10 @@ import httpx
 from sdk_builders import FakeRunner, FakeServer, ManualClock, make_client, make_document
 
 from nnfleet_client import FleetClient, Poller
+from nnfleet_client.poller import LEAST_PAUSE_S
 
 
-def poll(clients: list[FleetClient], clock: ManualClock, rounds: int) -> list[float]:
+def poll(clients: list[FleetClient], clock: ManualClock, rounds: int, least_pause_s: float = 1.0) -> list[float]:
     """Run that many rounds; the pauses between them."""
     pauses_s: list[float] = []
 
@@ -17,7 +18,7 @@ def poll(clients: list[FleetClient], clock: ManualClock, rounds: int) -> list[fl
         clock.pass_s(seconds)
         return len(pauses_s) >= rounds
 
-    Poller(clients, clock, wait).run()
+    Poller(clients, clock, wait, least_pause_s).run()
     return pauses_s
 
 
@@ -26,6 +27,20 @@ def test_a_healthy_server_is_asked_once_per_max_age() -> None:
     pauses_s = poll([make_client(server, clock)], clock, 10)
     assert server.calls.count("GET") == 11  # one more for the upload
     assert all(60 <= pause_s <= 66 for pause_s in pauses_s)
+
+
+def test_between_rounds_the_radio_sleeps_and_each_waking_serves_both() -> None:
+    server, clock = FakeServer(make_document(telemetry={"sample": 1.0, "flush_s": 2_000})), ManualClock()
+    client = make_client(server, clock)
+    client.refresh()
+    client.use("segmentation", FakeRunner(), 1)
+    pauses_s = poll([client], clock, 4, LEAST_PAUSE_S)
+    assert pauses_s == [900.0] * 4
+    assert server.calls[-3:] == [
+        "GET",
+        "POST",
+        "GET",
+    ]  # sent at 1,800 s: at 2,000 s the radio would have been woken for it
 
 
 def test_a_failing_server_is_asked_ever_more_rarely() -> None:

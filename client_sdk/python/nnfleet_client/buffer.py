@@ -12,8 +12,8 @@ from typing import Final
 from nnfleet_client.observations import ATTEMPT, Record
 from nnfleet_client.spool import Spool
 
-# Rewriting the spool at every drop would write megabytes a record; at twice the lines needed it is cheap.
-SPOOL_SLACK: Final = 64
+# Rewriting the spool at every drop would write megabytes a record; at twice the bytes needed it is cheap.
+SPOOL_SLACK_BYTES: Final = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Buffer:
         with self._lock:
             self._spool.append(line, durable=waiting.kind == ATTEMPT)
             self._put(waiting)
-            if self._spool.lines > 2 * len(self._waiting) + SPOOL_SLACK:
+            if self._spool.size_bytes > 2 * self._size_bytes + SPOOL_SLACK_BYTES:
                 self._rewrite()
 
     def release(self, record_id: str) -> None:

@@ -17,6 +17,7 @@ from nnfleet_client.ladder import Ending, Step, walk
 from nnfleet_client.observations import ObservationWriter, Origin
 from nnfleet_client.plan import Defaults, Plan, check_defaults, choose, default_plan
 from nnfleet_client.report import report_id
+from nnfleet_client.room import Room
 from nnfleet_client.runner import Runner
 from nnfleet_client.seal import Seal
 from nnfleet_client.situations import Circumstances, Thermal, thermal_from
@@ -36,7 +37,8 @@ class Settings:
     """What most apps leave as it is.
 
     `folder`: where the last good document, unsent observations and unfinished starts survive a restart; None keeps
-    all three in memory. One folder belongs to one app on one phone. `buffer_records`, `buffer_bytes`: bounds of
+    all three in memory. One folder belongs to one app on one phone, and serves one client at a time: another one, in this
+    process or another, has a room of its own in it. `buffer_records`, `buffer_bytes`: bounds of
     the unsent observations. `trusted_keys`: key id → 32-byte Ed25519 public key; with any, a document without a
     good signature is refused, without any, signatures are not looked at.
     """
@@ -113,16 +115,17 @@ class FleetClient:
         self._default = check_defaults(default)
         self._unit_id = None if unit_id is None else normalise_unit_id(unit_id)
         self.report_id = report_id(report)
-        self._store = DecisionStore(app, self.report_id, settings.folder)
+        self._room = Room(settings.folder)
+        self._store = DecisionStore(app, self.report_id, self._room.folder)
         seal = Seal(self.report_id, settings.trusted_keys)
         self._fetcher = DecisionFetcher(
             app, self.report_id, report, self._store, seal, transport, self._clock, self._rng
         )
-        self._buffer = Buffer(Spool(settings.folder), settings.buffer_records, settings.buffer_bytes)
+        self._buffer = Buffer(Spool(self._room.folder), settings.buffer_records, settings.buffer_bytes)
         self._sender = TelemetrySender(self._buffer, transport, self._clock, self._rng, self._fetcher.upload_report)
         origin = Origin(self.report_id, app, SDK, settings.app_version)
         writer = ObservationWriter(origin, self._clock, self._rng)
-        suspects = Suspects(self.report_id, settings.folder)
+        suspects = Suspects(self.report_id, self._room.folder)
         self._notebook = Notebook(writer, self._buffer, suspects, self._clock)
 
     @property
@@ -192,7 +195,8 @@ class FleetClient:
 
         A ladder that fails to its last rung is followed by the bundled default's. `conditions` is asked before and
         after every arm (`thermal_status`, `battery_c`, `charging`, …). Raises UnknownModelError; lets through what
-        the runner raises beside ArmFailed and RunTimeout, and then leaves the attempt's mark to be sent.
+        the runner raises beside ArmFailed and RunTimeout, and then leaves the attempt's mark to be sent. Only a
+        use that is called off from outside (KeyboardInterrupt) leaves none: nothing is held against its arm.
         """
         now = Circumstances(workload, thermal_from(thermal), battery_saver)
         plan = self._choose(model, now)
@@ -202,6 +206,9 @@ class FleetClient:
             witness = UseWitness(self._notebook, candidate, now, conditions, sampled)
             try:
                 steps += walk(candidate, runner, runs - _runs_made(steps), witness)
+            except KeyboardInterrupt:
+                witness.withdraw()
+                raise
             finally:
                 witness.let_go()
             if steps[-1].ending is Ending.RAN:
@@ -209,7 +216,11 @@ class FleetClient:
         return Outcome(plan, None, steps)
 
     def close(self) -> None:
-        """Close the connections this client opened; a shared Transport stays open. Sends nothing."""
+        """Close the connections this client opened, and leave its folder to the next one. Sends nothing.
+
+        A shared Transport stays open. The client is not to be used again.
+        """
+        self._room.close()
         if self._owned is not None:
             self._owned.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 MOST_FILE_BYTES: Final = 16 * 1024 * 1024
-"""More than any file of ours holds. What is bigger is damaged, and would eat the memory of every start."""
+"""More than any file of ours holds. What is bigger is damaged, would eat the memory of every start, and is thrown away."""
 
 
 def write_atomically(path: Path, content: bytes) -> bool:
@@ -33,6 +33,9 @@ def read_or_none(path: Path) -> bytes | None:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_FILE_BYTES + 1)
+        if len(content) <= MOST_FILE_BYTES:
+            return content
+        path.unlink()
     except OSError:
         return None
-    return content if len(content) <= MOST_FILE_BYTES else None
+    return None

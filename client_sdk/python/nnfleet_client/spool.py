@@ -20,39 +20,43 @@ class Spool:
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / SPOOL_FILE
-        self._lines = 0
+        self._size_bytes = 0
+        self._torn = False
 
     @property
-    def lines(self) -> int:
-        """Lines in the file, the outdated ones included."""
-        return self._lines
+    def size_bytes(self) -> int:
+        """Bytes in the file, those of outdated lines included."""
+        return self._size_bytes
 
     def append(self, line: bytes, durable: bool) -> None:
         """Add a line; a durable one is on the disk when this returns, even if the phone reboots now."""
         if self._path is None:
             return
+        # A line after half a line would be lost with it, and a mark is written in just the moments when lines are torn.
+        content = b"\n" * self._torn + line + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(line + b"\n")
+                file.write(content)
                 file.flush()
                 if durable:
                     os.fsync(file.fileno())
         except OSError:
+            self._torn = True  # a full disk may have taken half of it
             return
-        self._lines += 1
+        self._torn = False
+        self._size_bytes += len(content)
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
         """Replace the whole file in one step."""
         if self._path is None:
             return
-        kept = list(lines)
-        if write_atomically(self._path, b"".join(line + b"\n" for line in kept)):
-            self._lines = len(kept)
+        content = b"".join(line + b"\n" for line in lines)
+        if write_atomically(self._path, content):
+            self._size_bytes, self._torn = len(content), False
 
     def read(self) -> Iterator[bytes]:
         """The lines of the file; a last one that was torn by a crash is the reader's to skip."""
-        content = None if self._path is None else read_or_none(self._path)
-        lines = (content or b"").splitlines()
-        self._lines = len(lines)
-        return iter(lines)
+        content = (None if self._path is None else read_or_none(self._path)) or b""
+        self._size_bytes, self._torn = len(content), content[-1:] not in {b"", b"\n"}
+        return iter(content.splitlines())

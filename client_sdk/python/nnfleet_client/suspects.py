@@ -17,6 +17,7 @@ from nnfleet_client.plan import Rung
 SUSPECTS_FILE: Final = "suspects.json"
 HOLD_S: Final = 86_400.0
 MOST_HOLD_S: Final = 30 * 86_400.0
+CLOCK_SLACK_S: Final = 60.0
 # What NNAPI and binder say when the driver's process is gone: every model on that accelerator is affected.
 DRIVER_DEATHS: Final = frozenset({"ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"})
 
@@ -27,6 +28,15 @@ class Suspicion:
 
     crashes: int
     until_s: float
+
+    def holds(self, now_s: float) -> bool:
+        """True until its end. One that ends later than it can have been meant to was written before the clock was set."""
+        return now_s < self.until_s <= now_s + hold_s(self.crashes) + CLOCK_SLACK_S
+
+
+def hold_s(crashes: int) -> float:
+    """How long an arm is kept off after so many starts in a row that never ended, in seconds."""
+    return min(MOST_HOLD_S, HOLD_S * 2.0 ** min(crashes - 1, 10))
 
 
 class Suspects:
@@ -45,6 +55,7 @@ class Suspects:
         self._failed: set[str] = set()
         self._dead_drivers: set[tuple[str, str]] = set()
         self._suspicions: dict[str, Suspicion] = self._load()
+        self._before: dict[str, Suspicion | None] = {}
         # Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
         self._running: Counter[str] = Counter()
 
@@ -52,7 +63,7 @@ class Suspects:
         """True where this rung is to be passed over at this wall-clock moment."""
         key = self._key(model, rung)
         suspicion = self._suspicions.get(key)
-        suspected = suspicion is not None and now_s < suspicion.until_s and not self._running[key]
+        suspected = suspicion is not None and suspicion.holds(now_s) and not self._running[key]
         return suspected or key in self._failed or _driver(rung) in self._dead_drivers
 
     def started(self, model: str, rung: Rung, now_s: float) -> None:
@@ -63,8 +74,9 @@ class Suspects:
             if self._running[key] == 1:
                 before = self._suspicions.get(key)
                 crashes = 1 if before is None else before.crashes + 1
-                hold_s = min(MOST_HOLD_S, HOLD_S * 2.0 ** min(crashes - 1, 10))
-                self._suspicions[key] = Suspicion(crashes, now_s + hold_s)
+                self._before[key] = before
+                self._suspicions[key] = Suspicion(crashes, now_s + hold_s(crashes))
+                self._forget_old_ones(now_s)
                 self._save()
 
     def ended(self, model: str, rung: Rung, failure: str | None) -> None:
@@ -74,15 +86,34 @@ class Suspects:
             self._running[key] -= 1
             if not self._running[key]:
                 self._suspicions.pop(key, None)
+                self._before.pop(key, None)
                 self._save()
             if failure is not None:
                 self._failed.add(key)
                 self._condemn_driver(rung, failure)
 
+    def withdrawn(self, model: str, rung: Rung) -> None:
+        """Note that a start was called off from outside: what was held against the arm before still is, and nothing more."""
+        key = self._key(model, rung)
+        with self._lock:
+            self._running[key] -= 1
+            if self._running[key]:
+                return
+            before = self._before.pop(key, None)
+            self._suspicions.pop(key, None)
+            if before is not None:
+                self._suspicions[key] = before
+            self._save()
+
     def abandoned(self, model: str, rung: Rung) -> None:
         """Note that a start will have no end: from here on the arm is under suspicion in this process too."""
         with self._lock:
             self._running[self._key(model, rung)] -= 1
+
+    def _forget_old_ones(self, now_s: float) -> None:
+        """Arms of documents and drivers that are long gone would stay in the file for ever."""
+        recent = {key: held for key, held in self._suspicions.items() if now_s < held.until_s + MOST_HOLD_S}
+        self._suspicions = recent
 
     def _condemn_driver(self, rung: Rung, failure: str) -> None:
         driver = _driver(rung)

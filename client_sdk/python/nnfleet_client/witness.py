@@ -71,6 +71,15 @@ class UseWitness:
             self._notebook.buffer.add(record)
             self._notebook.buffer.settle(record["attempt_id"])
 
+    def withdraw(self) -> None:
+        """Take back a start that was called off from outside: no fault of the arm, and no crash."""
+        if self._open is None:
+            return
+        self._notebook.suspects.withdrawn(self._plan.model, self._open.trial.rung)
+        if self._open.attempt_id is not None:
+            self._notebook.buffer.remove([self._open.attempt_id])
+        self._open = None
+
     def let_go(self) -> None:
         """Leave the mark of a start that never ended to be sent; nothing to do after a walk that came back."""
         if self._open is None:

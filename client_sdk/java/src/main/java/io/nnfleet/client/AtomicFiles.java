@@ -9,7 +9,7 @@ import java.io.InputStream;
 
 /** Small files that are whole or absent, never half. */
 final class AtomicFiles {
-    // More than any file of ours holds. What is bigger is damaged, and would eat the memory of every start.
+    // More than any file of ours holds. What is bigger is damaged, would eat the memory of every start, and is thrown away.
     private static final int MOST_FILE_BYTES = 16 * 1024 * 1024;
 
     private AtomicFiles() {}
@@ -35,11 +35,13 @@ final class AtomicFiles {
 
     /** A file's bytes; null where there is none, the disk refuses, or there are more than any file of ours holds. */
     static byte[] readOrNull(File file) {
+        byte[] content;
         try (InputStream in = new FileInputStream(file)) {
-            return readAll(in, MOST_FILE_BYTES);
+            content = readAll(in, MOST_FILE_BYTES);
         } catch (IOException refused) {
             return null;
         }
+        return content == null && file.delete() ? null : content;
     }
 
     /** All bytes of a stream; null where there are more than {@code mostBytes}. */

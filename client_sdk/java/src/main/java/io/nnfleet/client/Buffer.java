@@ -17,8 +17,8 @@ import java.util.Set;
  * there too is not taken up again.
  */
 final class Buffer {
-    // Rewriting the spool at every drop would write megabytes a record; at twice the lines needed it is cheap.
-    private static final int SPOOL_SLACK = 64;
+    // Rewriting the spool at every drop would write megabytes a record; at twice the bytes needed it is cheap.
+    private static final int SPOOL_SLACK_BYTES = 64 * 1024;
 
     private final Spool spool;
     private final int mostRecords;
@@ -26,6 +26,7 @@ final class Buffer {
     private final Map<String, Waiting> waiting = new LinkedHashMap<>();
     private final Map<String, Integer> dropped = new HashMap<>();
     private int sizeBytes;
+    private volatile int count; // read by an app's main thread, which must not wait for a disk
 
     Buffer(Spool spool, int mostRecords, int mostBytes) {
         this.spool = spool;
@@ -49,8 +50,8 @@ final class Buffer {
         }
     }
 
-    synchronized int size() {
-        return waiting.size();
+    int size() {
+        return count;
     }
 
     /** Records given up, by why: {@code window} and {@code attempt} (buffer full), {@code too_big}, {@code refused}. */
@@ -64,7 +65,7 @@ final class Buffer {
         Waiting added = new Waiting((String) record.get("record_id"), (String) record.get("kind"), line, held);
         spool.append(line, added.kind.equals(ObservationWriter.ATTEMPT));
         put(added);
-        if (spool.lines() > 2 * waiting.size() + SPOOL_SLACK) {
+        if (spool.sizeBytes() > 2L * sizeBytes + SPOOL_SLACK_BYTES) {
             rewrite();
         }
     }
@@ -122,6 +123,7 @@ final class Buffer {
             take(oldest.recordId);
             countDropped(oldest.kind);
         }
+        count = waiting.size();
     }
 
     private Waiting oldestToDrop() {
@@ -136,6 +138,7 @@ final class Buffer {
     private void take(String recordId) {
         Waiting taken = waiting.remove(recordId);
         sizeBytes -= taken == null ? 0 : taken.line.length;
+        count = waiting.size();
     }
 
     private void countDropped(String why) {

@@ -1,5 +1,6 @@
 package io.nnfleet.client;
 
+import java.io.Closeable;
 import java.io.File;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ import java.util.Random;
  * bundled default, and say which. {@link #refresh} and {@link #flush} do, when the app (or a {@link Poller}) calls them;
  * neither throws for anything a network or a server does. No thread is started.
  */
-public final class FleetClient {
+public final class FleetClient implements Closeable {
     private static final double DEFAULT_FLUSH_S = 3_600;
 
     private final String reportId;
@@ -28,19 +29,21 @@ public final class FleetClient {
     private final Buffer buffer;
     private final TelemetrySender sender;
     private final UseWitness.Notebook notebook;
+    private final Room room;
 
     private FleetClient(Builder builder) {
         reportId = Report.id(builder.report);
         clock = builder.clock;
         random = builder.random;
         planner = new Planner(builder.defaults.frozen(), builder.unitId);
-        store = new DecisionStore(builder.app, reportId, builder.folder);
+        room = new Room(builder.folder);
+        store = new DecisionStore(builder.app, reportId, room.folder());
         Seal seal = new Seal(reportId, builder.trustedKeys);
         fetcher = new DecisionFetcher(builder.app, builder.report, store, seal, builder.transport, clock, random);
-        buffer = new Buffer(new Spool(builder.folder), builder.bufferRecords, builder.bufferBytes);
+        buffer = new Buffer(new Spool(room.folder()), builder.bufferRecords, builder.bufferBytes);
         sender = new TelemetrySender(buffer, builder.transport, clock, random, fetcher);
         ObservationWriter writer = new ObservationWriter(reportId, builder.app, builder.appVersion, clock, random);
-        notebook = new UseWitness.Notebook(writer, buffer, new Suspects(reportId, builder.folder), clock);
+        notebook = new UseWitness.Notebook(writer, buffer, new Suspects(reportId, room.folder()), clock);
     }
 
     /**
@@ -114,7 +117,8 @@ public final class FleetClient {
      * Walks the plan's ladder, makes the runs, buffers a window for every arm that was tried. A ladder that fails to its last
      * rung is followed by the bundled default's. {@code conditions} may be null; it is asked before and after every arm.
      * Throws UnknownModel; lets through what the runner throws beside ArmFailed and RunTimeout, and then leaves the
-     * attempt's mark to be sent.
+     * attempt's mark to be sent. Only a use that is called off from outside (CalledOff) leaves none: nothing is held against
+     * its arm.
      */
     public Outcome use(String model, Runner runner, long runs, Circumstances now, Conditions conditions) {
         Plan plan = decision(model, now);
@@ -124,6 +128,9 @@ public final class FleetClient {
             UseWitness witness = new UseWitness(notebook, candidate, now, conditions, sampled);
             try {
                 steps.addAll(Ladder.walk(candidate, runner, runs - runsMade(steps), witness));
+            } catch (NnfleetClientException.CalledOff calledOff) {
+                witness.withdraw();
+                throw calledOff;
             } finally {
                 witness.letGo();
             }
@@ -133,6 +140,12 @@ public final class FleetClient {
             }
         }
         return new Outcome(plan, null, steps);
+    }
+
+    /** Leaves the folder to the next client. Sends nothing; the client is not to be used again. */
+    @Override
+    public void close() {
+        room.close();
     }
 
     private List<Plan> andDefault(Plan plan) {
@@ -187,7 +200,8 @@ public final class FleetClient {
 
         /**
          * Where the last good document, unsent observations and unfinished starts survive a restart; without it all three
-         * are in memory. One folder belongs to one app on one phone.
+         * are in memory. One folder belongs to one app on one phone, and serves one client at a time: another one, in this
+         * process or another, has a room of its own in it.
          */
         public Builder folder(File folder) {
             this.folder = folder;
@@ -222,7 +236,7 @@ public final class FleetClient {
             return this;
         }
 
-        /** Throws InvalidDefault where the bundled default names no model. */
+        /** Reads the folder: not on the main thread. Throws InvalidDefault where the bundled default names no model. */
         public FleetClient build() {
             return new FleetClient(this);
         }

@@ -26,6 +26,15 @@ public class NnfleetClientException extends RuntimeException {
         }
     }
 
+    /** The thread that used a model was interrupted: no crash, no fault of the arm. A runner may throw it, too. */
+    public static final class CalledOff extends NnfleetClientException {
+        private static final long serialVersionUID = 1L;
+
+        public CalledOff(String message) {
+            super(message);
+        }
+    }
+
     /** A model that neither the document nor the bundled default knows. */
     public static final class UnknownModel extends NnfleetClientException {
         private static final long serialVersionUID = 1L;

@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -14,15 +16,16 @@ final class Spool {
     private static final String SPOOL_FILE = "observations.ndjson";
 
     private final File file;
-    private int lines;
+    private long sizeBytes;
+    private boolean torn;
 
     Spool(File folder) {
         this.file = folder == null ? null : new File(folder, SPOOL_FILE);
     }
 
-    /** Lines in the file, the outdated ones included. */
-    int lines() {
-        return lines;
+    /** Bytes in the file, those of outdated lines included. */
+    long sizeBytes() {
+        return sizeBytes;
     }
 
     /** Adds a line; a durable one is on the disk when this returns, even if the phone reboots now. */
@@ -30,21 +33,26 @@ final class Spool {
         if (file == null || !(file.getParentFile().isDirectory() || file.getParentFile().mkdirs())) {
             return;
         }
+        // A line after half a line would be lost with it, and a mark is written in just the moments when lines are torn.
+        byte[] content = torn ? joined(Arrays.asList(new byte[0], line)) : joined(Collections.singletonList(line));
         try (FileOutputStream out = new FileOutputStream(file, true)) {
-            out.write(ended(line));
+            out.write(content); // in one write: half a line and half of another's are no line
             if (durable) {
                 out.getFD().sync();
             }
-            lines++;
+            torn = false;
+            sizeBytes += content.length;
         } catch (IOException refused) {
-            return; // it stays in memory
+            torn = true; // a full disk may have taken half of it; the line stays in memory
         }
     }
 
     /** Replaces the whole file in one step. */
     void rewrite(List<byte[]> kept) {
-        if (file != null && AtomicFiles.write(file, joined(kept))) {
-            lines = kept.size();
+        byte[] content = joined(kept);
+        if (file != null && AtomicFiles.write(file, content)) {
+            sizeBytes = content.length;
+            torn = false;
         }
     }
 
@@ -52,12 +60,13 @@ final class Spool {
     List<byte[]> read() {
         List<byte[]> found = new ArrayList<>();
         byte[] content = file == null ? null : AtomicFiles.readOrNull(file);
-        if (content != null) {
+        if (content != null && content.length > 0) {
             for (String line : new String(content, Json.UTF_8).split("\n")) {
                 found.add(line.getBytes(Json.UTF_8));
             }
+            sizeBytes = content.length;
+            torn = content[content.length - 1] != '\n';
         }
-        lines = found.size();
         return found;
     }
 
@@ -75,12 +84,5 @@ final class Spool {
             all[at++] = '\n';
         }
         return all;
-    }
-
-    // In one write: half a line and half of another's are no line.
-    private static byte[] ended(byte[] line) {
-        List<byte[]> one = new ArrayList<>();
-        one.add(line);
-        return joined(one);
     }
 }

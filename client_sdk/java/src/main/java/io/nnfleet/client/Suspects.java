@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +24,7 @@ final class Suspects {
     private static final String SUSPECTS_FILE = "suspects.json";
     private static final double HOLD_S = 86_400;
     private static final double MOST_HOLD_S = 30 * 86_400;
+    private static final double CLOCK_SLACK_S = 60;
     // What NNAPI and binder say when the driver's process is gone: every model on that accelerator is affected.
     private static final List<String> DRIVER_DEATHS =
             Collections.unmodifiableList(Arrays.asList("ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"));
@@ -32,6 +34,7 @@ final class Suspects {
     private final Set<String> failed = new HashSet<>();
     private final Set<String> deadDrivers = new HashSet<>();
     private final Map<String, Suspicion> suspicions = new HashMap<>();
+    private final Map<String, Suspicion> heldBefore = new HashMap<>();
     // Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
     private final Map<String, Integer> running = new HashMap<>();
 
@@ -50,13 +53,23 @@ final class Suspects {
             this.crashes = crashes;
             this.untilS = untilS;
         }
+
+        /** Until its end. One that ends later than it can have been meant to was written before the clock was set. */
+        boolean holds(double nowS) {
+            return nowS < untilS && untilS <= nowS + holdS(crashes) + CLOCK_SLACK_S;
+        }
+    }
+
+    /** How long an arm is kept off after so many starts in a row that never ended. */
+    private static double holdS(long crashes) {
+        return Math.min(MOST_HOLD_S, HOLD_S * Math.pow(2, Math.min(crashes - 1, 10)));
     }
 
     /** True where this rung is to be passed over at this wall-clock moment. */
     synchronized boolean excludes(String model, Rung rung, double nowS) {
         String key = key(model, rung);
         Suspicion suspicion = suspicions.get(key);
-        boolean suspected = suspicion != null && nowS < suspicion.untilS && runningNow(key) == 0;
+        boolean suspected = suspicion != null && suspicion.holds(nowS) && runningNow(key) == 0;
         return suspected || failed.contains(key) || deadDrivers.contains(driver(rung));
     }
 
@@ -67,8 +80,9 @@ final class Suspects {
         if (runningNow(key) == 1) {
             Suspicion before = suspicions.get(key);
             long crashes = before == null ? 1 : before.crashes + 1;
-            double holdS = Math.min(MOST_HOLD_S, HOLD_S * Math.pow(2, Math.min(crashes - 1, 10)));
-            suspicions.put(key, new Suspicion(crashes, nowS + holdS));
+            heldBefore.put(key, before);
+            suspicions.put(key, new Suspicion(crashes, nowS + holdS(crashes)));
+            forgetOldOnes(nowS);
             save();
         }
     }
@@ -80,6 +94,7 @@ final class Suspects {
         if (runningNow(key) == 0) {
             running.remove(key);
             suspicions.remove(key);
+            heldBefore.remove(key);
             save();
         }
         if (failure != null) {
@@ -90,10 +105,34 @@ final class Suspects {
         }
     }
 
+    /** Notes that a start was called off from outside: what was held against the arm before still is, and nothing more. */
+    synchronized void withdrawn(String model, Rung rung) {
+        String key = key(model, rung);
+        running.put(key, runningNow(key) - 1);
+        if (runningNow(key) > 0) {
+            return;
+        }
+        suspicions.remove(key);
+        Suspicion before = heldBefore.remove(key);
+        if (before != null) {
+            suspicions.put(key, before);
+        }
+        save();
+    }
+
     /** Notes that a start will have no end: from here on the arm is under suspicion in this process too. */
     synchronized void abandoned(String model, Rung rung) {
         String key = key(model, rung);
         running.put(key, runningNow(key) - 1);
+    }
+
+    // Arms of documents and drivers that are long gone would stay in the file for ever.
+    private void forgetOldOnes(double nowS) {
+        for (Iterator<Suspicion> each = suspicions.values().iterator(); each.hasNext(); ) {
+            if (nowS >= each.next().untilS + MOST_HOLD_S) {
+                each.remove();
+            }
+        }
     }
 
     private int runningNow(String key) {

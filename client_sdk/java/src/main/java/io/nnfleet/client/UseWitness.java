@@ -72,6 +72,18 @@ final class UseWitness implements Witness {
         openAttemptId = null;
     }
 
+    /** Takes back a start that was called off from outside: no fault of the arm, and no crash. */
+    void withdraw() {
+        if (open == null) {
+            return;
+        }
+        notebook.suspects.withdrawn(plan.model, open.rung);
+        if (openAttemptId != null) {
+            notebook.buffer.remove(Collections.singletonList(openAttemptId));
+        }
+        open = null;
+    }
+
     /** Leaves the mark of a start that never ended to be sent; nothing to do after a walk that came back. */
     void letGo() {
         if (open == null) {

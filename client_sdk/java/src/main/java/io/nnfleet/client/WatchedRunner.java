@@ -11,7 +11,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * A runner whose driver may hang. All calls of a session are made on one thread of its own, which GPU delegates want
- * anyway. A call that outlives its limit is given up: the thread is left alone for good, and the walk goes on.
+ * anyway. A call that outlives its limit is given up, and the walk goes on; should it ever come back, its thread closes what
+ * was started and ends. A thread that waits here and is interrupted throws {@link NnfleetClientException.CalledOff}.
  *
  * <p>Limits are the arm's: {@code compile_timeout_ms} for the start, {@code run_timeout_ms} for a run that comes back too
  * late, {@code watchdog_ms} for one that does not come back (four times the run's limit where it is not given).
@@ -31,16 +32,18 @@ public final class WatchedRunner implements Runner {
         long compileTimeoutMs = limit(arm, "compile_timeout_ms", COMPILE_TIMEOUT_MS);
         long runTimeoutMs = limit(arm, "run_timeout_ms", RUN_TIMEOUT_MS);
         Watched watched = new Watched(armId, runTimeoutMs, limit(arm, "watchdog_ms", 4 * runTimeoutMs));
+        boolean started = false;
         try {
-            watched.session = watched.within(compileTimeoutMs, () -> runner.start(model, armId, arm));
+            watched.within(compileTimeoutMs, () -> watched.session = runner.start(model, armId, arm));
+            started = true;
+            return watched;
         } catch (RunTimeout hung) {
             throw new ArmFailed("compile", "timeout");
         } finally {
-            if (watched.session == null) {
-                watched.thread.shutdownNow();
+            if (!started) {
+                watched.thread.shutdown();
             }
         }
-        return watched;
     }
 
     private static long limit(Map<String, Object> arm, String name, long otherwise) {
@@ -53,7 +56,7 @@ public final class WatchedRunner implements Runner {
         private final ExecutorService thread;
         private final long runTimeoutMs;
         private final long watchdogMs;
-        private Session session;
+        private Session session; // a hung one is its thread's alone
         private boolean hung;
 
         Watched(String armId, long runTimeoutMs, long watchdogMs) {
@@ -101,16 +104,28 @@ public final class WatchedRunner implements Runner {
         public void close() throws ArmFailed, RunTimeout {
             try {
                 if (!hung) {
-                    within(
-                            watchdogMs,
-                            () -> {
-                                session.close();
-                                return null;
-                            });
+                    within(watchdogMs, this::closeOnce);
                 }
             } finally {
-                thread.shutdownNow();
+                thread.shutdown();
             }
+        }
+
+        private Void closeOnce() throws ArmFailed, RunTimeout {
+            Session closing = session;
+            session = null;
+            if (closing != null) {
+                closing.close();
+            }
+            return null;
+        }
+
+        /** Leaves a call alone. Behind it waits, on its own thread, what frees a session that came too late. */
+        private void giveUp(Future<?> call) {
+            hung = true;
+            call.cancel(true);
+            thread.submit(this::closeOnce);
+            thread.shutdown();
         }
 
         <T> T within(long limitMs, Callable<T> call) throws ArmFailed, RunTimeout {
@@ -118,12 +133,12 @@ public final class WatchedRunner implements Runner {
             try {
                 return answer.get(limitMs, TimeUnit.MILLISECONDS);
             } catch (TimeoutException silence) {
-                hung = true;
+                giveUp(answer);
                 throw new RunTimeout("nothing came back within " + limitMs + " ms");
             } catch (InterruptedException interrupted) {
-                hung = true; // nobody knows what the driver is doing now
+                giveUp(answer); // nobody knows what the driver is doing now
                 Thread.currentThread().interrupt();
-                throw new RunTimeout("interrupted");
+                throw new NnfleetClientException.CalledOff("interrupted");
             } catch (ExecutionException failed) {
                 throw rethrown(failed.getCause());
             }

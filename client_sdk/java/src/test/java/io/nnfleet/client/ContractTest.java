@@ -2,10 +2,12 @@ package io.nnfleet.client;
 
 import static io.nnfleet.client.Builders.part;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import io.nnfleet.client.FakeRunner.Behaviour;
 import io.nnfleet.client.FakeServer.Reply;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayDeque;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -21,10 +24,12 @@ import java.util.Random;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
 
 /** What every SDK does alike: the vectors that the Python SDK is held to as well (R-G1). */
 public class ContractTest {
     @Rule public final FakeServer server = new FakeServer();
+    @Rule public final TemporaryFolder folder = new TemporaryFolder();
     private ManualClock clock = new ManualClock();
     private final Deque<Reply> answers = new ArrayDeque<>();
     private Map<String, Object> contract;
@@ -63,15 +68,23 @@ public class ContractTest {
     }
 
     private FleetClient client(String unitId) {
+        return client(unitId, null);
+    }
+
+    private FleetClient client(String unitId, File left) {
         Defaults defaults = new Defaults().cpu("segmentation", Builders.CPU);
         FleetClient.Builder builder = FleetClient.builder("camera", Builders.REPORT, server.transport(), defaults);
-        return (unitId == null ? builder : builder.unitId(unitId)).clock(clock).random(new Random(1)).build();
+        builder.clock(clock).random(new Random(1)).folder(left);
+        return (unitId == null ? builder : builder.unitId(unitId)).build();
     }
 
     private FleetClient clientWith(String document, String unitId) {
-        FleetClient client = client(unitId);
+        return with(document, client(unitId));
+    }
+
+    private FleetClient with(String document, FleetClient client) {
         answers.add(new Reply(200, new String(document(document), Json.UTF_8)));
-        client.refresh();
+        client.refreshNow();
         return client;
     }
 
@@ -217,6 +230,41 @@ public class ContractTest {
         seen.put("error_code", refresh.errorCode);
         assertTrue(answers.isEmpty());
         return seen;
+    }
+
+    @Test
+    public void courses_of_processes() throws Exception {
+        each(
+                contract.get("processes"),
+                (row, note) -> {
+                    clock = new ManualClock();
+                    File left = folder.newFolder();
+                    each(
+                            row.get("steps"),
+                            (step, none) -> {
+                                clock.passS(Json.number(step.get("pass_s")));
+                                clock.jumpWallS(Json.number(step.get("jump_s")));
+                                assertEquals(note, step.get("starts_at"), firstStart(left, Json.text(step.get("fate"))));
+                            });
+                });
+    }
+
+    /** The first arm that a process starts, which takes up what the one before it left and comes to this end. */
+    private String firstStart(File left, String fate) throws Exception {
+        Map<String, RuntimeException> ends = new HashMap<>();
+        ends.put("dies", new IllegalStateException("the process is gone"));
+        ends.put("called-off", new NnfleetClientException.CalledOff("the user left"));
+        FakeRunner runner = new FakeRunner();
+        try (FleetClient client = with("whole", client("unit-1", left))) {
+            RuntimeException end = ends.get(fate);
+            if (end == null) {
+                client.use("segmentation", runner, 1, Circumstances.UNKNOWN, null);
+            } else {
+                runner.ending(Builders.NPU, end);
+                assertThrows(end.getClass(), () -> client.use("segmentation", runner, 1, Circumstances.UNKNOWN, null));
+            }
+        }
+        return runner.started.get(0);
     }
 
     @Test

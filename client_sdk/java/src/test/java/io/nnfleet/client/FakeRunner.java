@@ -60,6 +60,18 @@ final class FakeRunner implements Runner {
                 });
     }
 
+    /** An arm whose start ends in what is no failure of an arm. */
+    FakeRunner ending(String armId, RuntimeException end) {
+        return with(
+                armId,
+                new Behaviour() {
+                    @Override
+                    void onStart() {
+                        throw end;
+                    }
+                });
+    }
+
     @Override
     public Session start(String model, String armId, Map<String, Object> arm) throws ArmFailed, RunTimeout {
         started.add(armId);

@@ -113,7 +113,7 @@ public class TelemetryTest {
 
     @Test
     public void unsent_records_survive_a_restart_and_a_torn_line() throws IOException {
-        withWindows(client(server.transport(), clock).folder(folder.getRoot()).build(), 3);
+        withWindows(client(server.transport(), clock).folder(folder.getRoot()).build(), 3).close();
         File spool = new File(folder.getRoot(), "observations.ndjson");
         Files.write(spool.toPath(), "{\"record_id\": \"torn".getBytes(Json.UTF_8), StandardOpenOption.APPEND);
         FleetClient restarted = client(server.transport(), clock).folder(folder.getRoot()).build();

@@ -12,6 +12,9 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import io.nnfleet.client.FakeRunner.Behaviour;
+import java.io.File;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,6 +38,9 @@ public class UsingTest {
     }
 
     private FleetClient restarted() {
+        if (client != null) {
+            client.close();
+        }
         return client(server.transport(), clock).folder(folder.getRoot()).appVersion("5.2.1").build();
     }
 
@@ -171,14 +177,8 @@ public class UsingTest {
 
     @Test
     public void a_process_that_died_leaves_a_mark_and_the_next_one_keeps_off_that_arm() {
-        Behaviour deadly =
-                new Behaviour() {
-                    @Override
-                    void onStart() {
-                        throw new IllegalStateException("the process is gone");
-                    }
-                };
-        assertThrows(IllegalStateException.class, () -> use(new FakeRunner().with(NPU, deadly)));
+        IllegalStateException gone = new IllegalStateException("the process is gone");
+        assertThrows(IllegalStateException.class, () -> use(new FakeRunner().ending(NPU, gone)));
         client = restarted();
         FakeRunner runner = new FakeRunner();
         assertEquals(GPU, use(runner).armId);
@@ -189,6 +189,44 @@ public class UsingTest {
         assertEquals(1.0, (Double) records.get(1).get("propensity"), 0);
         clock.passS(2 * 86_400);
         assertEquals(NPU, use(runner).armId);
+    }
+
+    private void crash() {
+        IllegalStateException gone = new IllegalStateException("the process is gone");
+        assertThrows(IllegalStateException.class, () -> use(new FakeRunner().ending(NPU, gone)));
+        client = restarted();
+    }
+
+    @Test
+    public void a_use_that_is_called_off_from_outside_is_not_reported_as_a_crash() {
+        crash();
+        clock.passS(86_400);
+        RuntimeException stopped = new NnfleetClientException.CalledOff("the user left");
+        assertThrows(NnfleetClientException.CalledOff.class, () -> use(new FakeRunner().ending(NPU, stopped)));
+        assertEquals(1, client.waiting());
+    }
+
+    @Test
+    public void a_mark_that_is_written_after_half_a_line_is_not_lost_with_it() throws Exception {
+        client.close();
+        Files.write(new File(folder.getRoot(), "observations.ndjson").toPath(), "{\"record_id\": \"0197".getBytes(Json.UTF_8));
+        client = restarted();
+        crash();
+        assertEquals("attempt", sent().get(0).get("kind"));
+    }
+
+    @Test
+    public void a_file_that_has_grown_beyond_all_reason_is_thrown_away() throws Exception {
+        client.close();
+        for (String name : new String[] {"decision.json", "observations.ndjson", "suspects.json"}) {
+            try (RandomAccessFile file = new RandomAccessFile(new File(folder.getRoot(), name), "rw")) {
+                file.setLength(16 * 1024 * 1024 + 1);
+            }
+        }
+        client = restarted();
+        assertEquals(0, client.waiting());
+        assertEquals("no-document", client.decision("segmentation", Circumstances.UNKNOWN).errorCode);
+        assertFalse(new File(folder.getRoot(), "observations.ndjson").exists());
     }
 
     @Test

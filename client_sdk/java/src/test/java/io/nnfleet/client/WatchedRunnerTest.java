@@ -74,6 +74,96 @@ public class WatchedRunnerTest {
     }
 
     @Test
+    public void a_start_that_comes_back_too_late_is_closed_by_its_own_thread() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        Behaviour late =
+                new Behaviour() {
+                    @Override
+                    void onStart() {
+                        hang();
+                    }
+
+                    @Override
+                    public void close() {
+                        closing.countDown();
+                    }
+                };
+        assertThrows(ArmFailed.class, () -> start(late, limits(50, 1_000, 1_000)));
+        stuck.countDown();
+        closing.await();
+    }
+
+    @Test
+    public void a_run_that_comes_back_after_all_is_closed_by_its_own_thread() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        Behaviour late =
+                new Behaviour() {
+                    @Override
+                    public long run() {
+                        hang();
+                        return 1;
+                    }
+
+                    @Override
+                    public void close() {
+                        closing.countDown();
+                    }
+                };
+        Session session = start(late, limits(5_000, 1_000, 50));
+        assertThrows(RunTimeout.class, session::run);
+        session.close();
+        stuck.countDown();
+        closing.await();
+    }
+
+    @Test
+    public void a_session_that_was_closed_leaves_no_thread() throws Exception {
+        Thread[] seen = new Thread[1];
+        Behaviour noting =
+                new Behaviour() {
+                    @Override
+                    void onStart() {
+                        seen[0] = Thread.currentThread();
+                    }
+                };
+        start(noting, Collections.<String, Object>emptyMap()).close();
+        seen[0].join();
+    }
+
+    @Test
+    public void an_interrupted_use_is_no_timeout_and_goes_no_further() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        Behaviour hanging =
+                new Behaviour() {
+                    @Override
+                    public long run() {
+                        running.countDown();
+                        hang();
+                        return 1;
+                    }
+                };
+        FleetClient client = Builders.client(new Transport("http://127.0.0.1:9"), new ManualClock()).build();
+        FakeRunner runner = new FakeRunner().with(Builders.CPU, hanging);
+        Throwable[] seen = new Throwable[1];
+        Thread worker =
+                new Thread(
+                        () -> {
+                            try {
+                                client.use("segmentation", new WatchedRunner(runner), 3, Circumstances.UNKNOWN, null);
+                            } catch (NnfleetClientException.CalledOff calledOff) {
+                                seen[0] = calledOff;
+                            }
+                        });
+        worker.start();
+        running.await();
+        worker.interrupt();
+        worker.join();
+        assertEquals("interrupted", seen[0].getMessage());
+        assertEquals(0, client.waiting());
+        assertEquals(1, runner.started.size());
+    }
+
+    @Test
     public void a_run_that_comes_back_too_late_is_a_timeout_too() throws Exception {
         Behaviour slow =
                 new Behaviour() {
