@@ -29,6 +29,7 @@ from service.jobs.recommend import look
 from service.server import running_server
 from service.settings import Settings
 from service.store.reports import report_body
+from tests.docs.markdown import code_blocks
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +80,34 @@ def test_the_jar_is_java_8_and_uses_nothing_that_android_lacks(built_sdk: Path) 
     for name, content in found.items():
         assert int.from_bytes(content[6:8]) == 52, name
         assert not LATER_THAN_ANDROID_5.findall(content), name
+
+
+ANDROID = """
+class Context {
+    java.io.File getNoBackupFilesDir() { return new java.io.File("."); }
+    java.io.File getCodeCacheDir() { return new java.io.File("."); }
+    ApplicationInfo getApplicationInfo() { return new ApplicationInfo(); }
+}
+class ApplicationInfo { String nativeLibraryDir = "."; }
+class PowerManager { int getCurrentThermalStatus() { return 0; } }
+"""
+AROUND = """
+import io.nnfleet.client.*;
+import java.io.File;
+class Readme {
+    void inAnApp(Context context, PowerManager power, byte[] report, String randomIdKeptOnThisPhone, byte[] publicKey, Runner runner)
+            throws Exception { %s }
+    void once(Context context) { %s }
+}
+"""
+
+
+def test_the_snippets_of_the_readme_compile(built_sdk: Path, tmp_path: Path) -> None:
+    source = tmp_path / "Readme.java"
+    source.write_text(AROUND % tuple(code_blocks((SDK / "README.md").read_text("utf-8"), "java")) + ANDROID, "utf-8")
+    command = ["javac", "-Xlint:all", "-Werror", "-cp", built_sdk / "nnfleet-client.jar", "-d", tmp_path, source]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 class Phones:

@@ -73,6 +73,11 @@ def test_what_this_machine_has_nothing_for_fails_to_load(tmp_path: Path, changes
     assert refused.value.phase == "load"
 
 
+def test_an_arm_that_names_no_file_fails_to_load(tmp_path: Path) -> None:
+    with pytest.raises(ArmFailed, match="load:no-file-named"):
+        runner(tmp_path).start("wake", "x", {"runtime": "litert", "delegate": "cpu"})
+
+
 def test_a_file_that_is_no_model_fails_to_compile_and_leaves_no_process(tmp_path: Path) -> None:
     rubbish = tmp_path / "rubbish.tflite"
     rubbish.write_bytes(b"no model at all" * 100)

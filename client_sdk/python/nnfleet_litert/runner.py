@@ -38,6 +38,8 @@ class LiteRtRunner:
         """Fetch the file, load and compile it. Raises ArmFailed, RunTimeout or ProcessDied."""
         if arm.get("runtime") != "litert" or arm.get("delegate") not in DELEGATES:
             raise ArmFailed("load", f"no {arm.get('runtime')}:{arm.get('delegate')} here")
+        if "variant" not in arm:
+            raise ArmFailed("load", "no-file-named")  # an app's own default names none, where its runner knows the file
         file = self._artifacts.path(arm["variant"])
         child = Child()
         try:
