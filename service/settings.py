@@ -79,6 +79,12 @@ class Settings:
     oidc_other_role: str | None = field(
         default=None, metadata=_what("role of people whom the claim gives none; none lets them not in")
     )
+    oidc_app_claim: str | None = field(
+        default=None, metadata=_what("claim that tells their apps, with dots; none: that of the roles")
+    )
+    oidc_apps: str | None = field(
+        default=None, metadata=_what("apps by what the claim says: camera-team=camera,fleet-admins=*,…; none: set here")
+    )
     session_idle_s: int = field(
         default=2 * 3600, metadata=_what("seconds without a request after which a person has to sign in again")
     )

@@ -69,7 +69,7 @@ def get_facts(sha256: str) -> ResponseReturnValue:
     _check(sha256)
     with Session(services().engine) as session:
         row = artifacts.artifact(session, sha256)
-        if row is None:
+        if row is None or not artifacts.is_of(session, sha256, actor().apps, actor().name):
             raise UnknownArtifact(f"no file of the digest {sha256} is kept here", field="sha256")
         return jsonify(_shown(row) | {"facts": row.facts})
 

@@ -18,7 +18,7 @@ from service.releasing.quarantines import end as lift
 from service.releasing.quarantines import kill as switch_off
 from service.store import revisions
 from service.store.tables import RevisionRow
-from service.web.bodies import note_in, object_body, shown
+from service.web.bodies import check_quarantine, note_in, object_body, shown
 from service.web.door import actor, check_app
 
 blueprint = Blueprint("quarantines", __name__, url_prefix="/v1")
@@ -37,7 +37,8 @@ def post_quarantine() -> ResponseReturnValue:
     """Propose a quarantine; once it is approved, it is in a release at once."""
     raw = object_body("quarantine", "note")
     held = parse_quarantine(raw.get("quarantine"))
-    check_app(held.app)
+    with Session(services().engine) as session:
+        check_quarantine(session, held)
     return _answer(*put_in_force(services().engine, held, note_in(raw), actor(), clock.now()))
 
 

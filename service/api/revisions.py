@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from policies.difference import difference
 from policies.errors import InvalidField, NotAllowed
+from policies.quarantine import Quarantine
 from policies.revision import ACCEPTED, PERSONAL, Kind, State, Step
 from service import clock
 from service.context import services
@@ -19,7 +20,7 @@ from service.releasing.quarantines import approve
 from service.releasing.revisions import Proposal, advance, save
 from service.releasing.stated_content import stated_content
 from service.store import revisions
-from service.web.bodies import app_of, note_in, object_body, one_of, shown
+from service.web.bodies import app_of, check_quarantine, note_in, object_body, one_of, shown
 from service.web.door import actor, check_app
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")
@@ -57,6 +58,8 @@ def post_revision() -> ResponseReturnValue:
     raw = object_body("kind", "content", "note", "base")
     with Session(services().engine) as session:
         kind, subject, content = stated_content(session, raw.get("kind"), raw.get("content"))
+        if kind is Kind.QUARANTINE:
+            check_quarantine(session, Quarantine.model_validate(content))
     check_app(app_of(kind, content))
     base = raw.get("base")
     if base is not None and (not isinstance(base, int) or isinstance(base, bool)):

@@ -69,12 +69,32 @@ Person = Annotated[str, typer.Argument(help="The name they sign in with; the aud
 def create_user(
     name: Person,
     role: Annotated[RoleName, typer.Option(help="What they may do; each may what the ones before may.")],
+    app: Annotated[
+        list[str] | None, typer.Option(help="An app that they see and change; all where none is named.")
+    ] = None,
     data: DataFolder = None,
 ) -> None:
     """Make an account. The password is asked for, or read from standard input."""
     from service.cli.users import create as run
 
-    run(data, name, role)
+    run(data, name, role, app or [])
+
+
+@users.command("apps")
+def set_apps(
+    name: Person,
+    app: Annotated[
+        list[str] | None, typer.Option(help="An app that they see and change; may be given several times.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All apps, those to come too.")] = False,
+    data: DataFolder = None,
+) -> None:
+    """Bind somebody to apps, or to none; from their next request on."""
+    from service.cli.users import set_apps as run
+
+    if every == bool(app):
+        raise typer.BadParameter("either --app, once or several times, or --all")
+    run(data, name, app or [])
 
 
 @users.command("list")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -19,10 +19,10 @@ from service.identity.people import NewPerson
 from service.store import people
 
 
-def create(data: Path | None, name: str, role: str) -> None:
-    """Make an account, with a password that is asked for."""
+def create(data: Path | None, name: str, role: str, apps: Sequence[str]) -> None:
+    """Make an account, with a password that is asked for. No apps: all."""
     password = _asked_password()
-    new = NewPerson(name, Role[role.upper()], password)
+    new = NewPerson(name, Role[role.upper()], password, apps=frozenset(apps) or None)
     _act(data, lambda session: accounts.create(session, new, COMMAND_LINE, clock.now()))
     typer.echo(f"{name} may sign in to the console as {role}")
 
@@ -34,6 +34,7 @@ def listed(data: Path | None, as_json: bool) -> None:
             {
                 "name": row.name,
                 "role": row.role,
+                "apps": row.apps,
                 "signs_in": row.issuer or "with a password",
                 "sessions": len(people.sessions_of(session, row.name)),
                 "created_at": row.created_at.isoformat(),
@@ -42,6 +43,13 @@ def listed(data: Path | None, as_json: bool) -> None:
             for row in people.all_people(session)
         ]
     typer.echo(json.dumps({"users": rows}) if as_json else "\n".join(_line(row) for row in rows) or "no users")
+
+
+def set_apps(data: Path | None, name: str, apps: Sequence[str]) -> None:
+    """Bind somebody to apps; none: to all."""
+    bound = frozenset(apps) or None
+    _act(data, lambda session: accounts.set_apps(session, name, bound, COMMAND_LINE, clock.now()))
+    typer.echo(f"{name} has {', '.join(sorted(apps)) or 'all apps'} from now on")
 
 
 def disable(data: Path | None, name: str) -> None:
@@ -59,7 +67,8 @@ def set_password(data: Path | None, name: str) -> None:
 
 def _line(row: Mapping[str, object]) -> str:
     state = f"shut out {row['disabled_at']}" if row["disabled_at"] else "open"
-    return f"{row['name']}: {row['role']}; signs in {row['signs_in']}; sessions {row['sessions']}; {state}"
+    apps = ", ".join(map(str, row["apps"] or ["all"]))  # type: ignore[call-overload]
+    return f"{row['name']}: {row['role']}; apps {apps}; signs in {row['signs_in']}; sessions {row['sessions']}; {state}"
 
 
 def _act(data: Path | None, act: Callable[[Session], object]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Float, Row, func, select
 from sqlmodel import Session
 
+from service.console.own_findings import seen_findings
 from service.store.tables import metadata
 
 SHOWN: Final = 4
@@ -72,7 +73,7 @@ def attention(session: Session) -> list[Kind]:
         told["detail"].astext.label("detail"),
         func.count().over(partition_by=name).label("total"),
         func.row_number().over(partition_by=name, order_by=order).label("place"),
-    ).where(_FINDING.c.present).subquery()  # fmt: skip
+    ).where(_FINDING.c.present, seen_findings()).subquery()  # fmt: skip
     rows = session.connection().execute(
         select(ranked).where(ranked.c.place <= SHOWN).order_by(ranked.c.name, ranked.c.place)
     )

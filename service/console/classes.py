@@ -17,6 +17,7 @@ from policies.vocabulary import Workload
 from service.console import class_search
 from service.console.class_history import history
 from service.console.listing import csv_file, listed, wants_csv
+from service.console.own_apps import of_own, reader
 from service.console.support_map import support_map
 from service.context import services
 from service.deciding import stored_facts
@@ -64,12 +65,13 @@ def class_page(device_class: str) -> str | Response:
     """One class, or what it measured as a file."""
     with Session(services().engine) as session:
         measured = class_observations.by_arm(device_class)
+        measured = measured.where(of_own(measured.selected_columns.app))
         if wants_csv():
             return csv_file(session, measured, f"observations-{device_class}")
         report_id, facts = stored_facts.of_class(session, device_class)
         past = history(session, facts)
         observed = listed(session, measured, MEASURED_ARMS)
-        in_labs = lab.of_class(session, device_class)
+        in_labs = [row for row in lab.of_class(session, device_class) if reader().sees(row.app)]
     content = live_release()
     return render_template(
         "console/device_class.html",
@@ -95,7 +97,8 @@ def compare_page(device_class: str, earlier: str) -> str:
 
 
 def _decided(content: ReleaseContent, facts: Fingerprint) -> Iterator[Decided]:
-    for app, document in sorted(content.documents.items()):
+    own = ((app, document) for app, document in sorted(content.documents.items()) if reader().sees(app))
+    for app, document in own:
         knowledge = content.knowledge(facts.driver_stack, app)
         for model in content.models.get(app, ()):
             decision = decide_model(facts, document, model, knowledge)

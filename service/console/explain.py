@@ -11,13 +11,14 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.asked import MAX_UNIT_CHARACTERS, Moment
-from policies.errors import InvalidField, NnfleetError, NotKnown, UnknownModel
+from policies.errors import InvalidField, NnfleetError, NotKnown, UnknownApp, UnknownModel
 from policies.explaining.explain import Explanation
 from policies.explaining.explanation_json import chosen_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import MAX_BYTES, parse_report
 from policies.vocabulary import Workload
 from service.console.charts import Interval, intervals
+from service.console.own_apps import reader
 from service.console.paging import stated
 from service.context import services
 from service.deciding import stored_facts
@@ -87,6 +88,7 @@ def _answered(asked: Asked) -> ResponseReturnValue:
         asked=asked,
         answer=answer,
         content=content,
+        models={app: models for app, models in content.models.items() if reader().sees(app)} if content else {},
         workloads=list(Workload),
         pasted_limit=MAX_BYTES,
     )
@@ -139,8 +141,11 @@ def _model(named: str, content: ReleaseContent) -> tuple[str, str]:
     """(app, model) of the choice; the first there is where none was made."""
     if named:
         app, _, model = named.partition("/")
+        if not reader().sees(app):
+            raise UnknownApp(f"no app {app!r} of yours is in release {content.number}", field="app")
         return app, model
-    first = next(((app, models[0].name) for app, models in sorted(content.models.items()) if models), None)
+    own = ((app, models) for app, models in sorted(content.models.items()) if models and reader().sees(app))
+    first = next(((app, models[0].name) for app, models in own), None)
     if first is None:
         raise UnknownModel(f"release {content.number} has no models", field="model")
     return first

@@ -16,10 +16,11 @@ from policies.errors import BodyTooLarge, InvalidInput
 from service import clock
 from service.artifacts.receiving import PIECE_BYTES, check_room, received
 from service.artifacts.registering import register
-from service.artifacts.store import ArtifactStore, NoArtifactStore, UnknownArtifact
+from service.artifacts.store import ArtifactStore, NoArtifactStore
 from service.console.file_coverage import file_coverage
 from service.console.forms import done
 from service.console.listing import csv_file, listed, says, wants_csv
+from service.console.own_apps import own_apps, reader, seen_file
 from service.console.paging import stated
 from service.context import services
 from service.registry.model_file import ModelFileError
@@ -95,10 +96,8 @@ def _too_large() -> BodyTooLarge:
 def file_page(sha256: str) -> str:
     """What one file says; raises UnknownArtifact."""
     with Session(services().engine) as session:
-        row = artifacts.artifact(session, sha256)
-        if row is None:
-            raise UnknownArtifact(f"no file of the digest {sha256} is kept here", field="sha256")
-        used_by = artifacts.variants_of(session, sha256)
+        row = seen_file(session, sha256)
+        used_by = [use for use in artifacts.variants_of(session, sha256) if reader().sees(use.app)]
         covered = file_coverage(session, row)
     return render_template(
         "console/file.html",
@@ -129,6 +128,7 @@ def _query(text: str) -> Select[Any]:
     query = query.where(
         says(text, _ARTIFACT.c.sha256, _ARTIFACT.c.format, _ARTIFACT.c.precision, _ARTIFACT.c.uploaded_by)
     )
+    query = query.where(artifacts.of_apps(own_apps(), reader().name))
     return query.order_by(_ARTIFACT.c.uploaded_at.desc(), _ARTIFACT.c.sha256)
 
 

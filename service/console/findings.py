@@ -10,11 +10,12 @@ from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
 from service.console.listing import csv_file, listed, says, wants_csv
+from service.console.own_findings import own_evidence, seen_findings, sees_finding
 from service.console.paging import stated
 from service.context import services
 from service.releasing.suspects import suspects
 from service.store import class_cohorts, findings
-from service.store.tables import metadata
+from service.store.tables import FindingRow, metadata
 
 PAGE_SIZE: Final = 25
 _FINDING: Final = metadata.tables["finding"]
@@ -29,8 +30,8 @@ def list_page() -> str | Response:
         if wants_csv():
             return csv_file(session, query, "findings")
         found = listed(session, query, PAGE_SIZE)
-        counted = select(_FINDING.c.name, func.count()).group_by(_FINDING.c.name).order_by(_FINDING.c.name)
-        names = session.connection().execute(counted).all()
+        counted = select(_FINDING.c.name, func.count()).where(seen_findings())
+        names = session.connection().execute(counted.group_by(_FINDING.c.name).order_by(_FINDING.c.name)).all()
     return render_template("console/findings.html", found=found, wanted=wanted, names=names)
 
 
@@ -39,7 +40,7 @@ def _query(q: str, name: str, soc: str, seen: str) -> Select[Any]:
     detail, arms = told["detail"].astext.label("detail"), told["arms"].label("arms")
     p_value = told["p_value"].label("p_value")
     query = select(*(_FINDING.c[column] for column in _LISTED), arms, p_value, detail)
-    query = query.where(says(q, _FINDING.c.name, _FINDING.c.soc, detail, told["arms"].astext))
+    query = query.where(seen_findings(), says(q, _FINDING.c.name, _FINDING.c.soc, detail, told["arms"].astext))
     query = query if seen == "ever" else query.where(_FINDING.c.present)
     for column, asked in ((_FINDING.c.name, name), (_FINDING.c.soc, soc)):
         query = query.where(column == asked) if asked else query
@@ -49,10 +50,17 @@ def _query(q: str, name: str, soc: str, seen: str) -> Select[Any]:
 def finding_page(finding: str) -> str:
     """One finding; raises NotFound."""
     with Session(services().engine) as session:
-        row = findings.finding(session, finding)
-        if row is None:
-            raise NotFound(f"There is no finding “{finding}”.")
-        around = list(suspects(row.content))
+        row = seen_finding(session, finding)
+        told = row.content | {"evidence": own_evidence(session, row.content["evidence"])}
+        around = list(suspects(told))
         fleet, sizes = class_cohorts.sizes(session, [suspect.members for suspect in around])
     reach = list(zip(around, sizes, strict=True))
-    return render_template("console/finding.html", row=row, told=row.content, reach=reach, fleet=fleet)
+    return render_template("console/finding.html", row=row, told=told, reach=reach, fleet=fleet)
+
+
+def seen_finding(session: Session, finding: str) -> FindingRow:
+    """One finding; raises NotFound, for one of somebody else's app too."""
+    row = findings.finding(session, finding)
+    if row is None or not sees_finding(row.content):
+        raise NotFound(f"There is no finding “{finding}”.")
+    return row

@@ -12,6 +12,7 @@ from service.console import fleet_figures
 from service.console.attention import HARMS, attention
 from service.console.charts import FRAME, LineChart, line_chart
 from service.console.formats import factor, share
+from service.console.own_releases import seen_note
 from service.context import services
 from service.store import class_facts, releases
 
@@ -42,6 +43,7 @@ def page() -> str:
         kinds=kinds,
         harms=HARMS,
         newest=newest,
+        note=seen_note(newest.author, newest.note) if newest else "",
         rounds=rounds,
         charts=_curves(rounds),
         frame=FRAME,

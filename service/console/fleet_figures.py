@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
 
+from service.console.own_apps import of_own
 from service.console.views import ACCEPTED_MODEL
 from service.store import tallies
 from service.store.class_facts import NONE, Tally
@@ -36,12 +37,12 @@ class Counts:
 
 
 def counts(session: Session, known: Tallies) -> Counts:
-    """All counts; classes and reports are those of `known`."""
+    """All counts; classes and reports are those of `known`, apps and models the visitor's."""
     model = ACCEPTED_MODEL
     row = session.connection().execute(
         select(
-            select(func.count()).select_from(model).scalar_subquery(),
-            select(func.count(func.distinct(model.c.app))).scalar_subquery(),
+            select(func.count()).select_from(model).where(of_own(model.c.app)).scalar_subquery(),
+            select(func.count(func.distinct(model.c.app))).where(of_own(model.c.app)).scalar_subquery(),
         )
     )
     models, apps = row.one()

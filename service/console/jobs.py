@@ -13,6 +13,7 @@ from werkzeug.exceptions import NotFound
 from service import clock
 from service.console.forms import MOST_NOTE, done, said
 from service.console.listing import csv_file, listed, wants_csv
+from service.console.own_apps import own_apps
 from service.console.paging import stated
 from service.console.watching import over
 from service.context import services
@@ -58,7 +59,9 @@ def run_page(number: int) -> str | Response:
         raise NotFound(f"There is no run {number}. Old ones are dropped.")
     if (fresh := over(row.state)) is not None:
         return fresh
-    return render_template("console/job_run.html", row=row, now=clock.now(), most_lines=job_runs.MOST_LINES)
+    return render_template(
+        "console/job_run.html", row=row, now=clock.now(), most_lines=job_runs.MOST_LINES, told=own_apps() is None
+    )
 
 
 def run_now() -> ResponseReturnValue:

@@ -16,9 +16,9 @@ from policies.errors import BaseRequired, EditConflict, InvalidField, UnknownRev
 from policies.revision import Kind
 from policies.validation import complaints
 from service.artifacts.declared import told_by
-from service.artifacts.store import UnknownArtifact
 from service.console.forms import done, said
 from service.console.model_form import Fields, document, fields_of, places, renumbered
+from service.console.own_apps import seen_file
 from service.console.proposing import proposed
 from service.context import services
 from service.releasing.revisions import Proposal
@@ -82,9 +82,7 @@ def with_files(edit: ModelEdit) -> ModelEdit:
 def with_file(edit: ModelEdit, sha256: str, name: str) -> ModelEdit:
     """The edit with one variant more, of a file that is kept; raises UnknownArtifact."""
     with Session(services().engine) as session:
-        row = artifacts.artifact(session, sha256)
-    if row is None:
-        raise UnknownArtifact(f"no file of the digest {sha256} is kept here", field="sha256")
+        row = seen_file(session, sha256)
     place = len(edit.places)
     variant = _NO_SLUG.sub("-", name).strip("-._") or f"{edit.model}-{row.precision or place}"
     new = {f"variants.{place}.id": variant, f"variants.{place}.sha256": sha256}

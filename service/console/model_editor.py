@@ -14,6 +14,7 @@ from policies.revision import ACCEPTED, Kind
 from policies.vocabulary import Format, Precision
 from service.console import model_editing
 from service.console.model_editing import ModelEdit
+from service.console.own_apps import own_apps, reader
 from service.console.paging import stated
 from service.console.revisions import MOST_CHANGES, changes_between, readable
 from service.console.text_editing import checked_name
@@ -56,7 +57,7 @@ def edit(app: str, model: str) -> ResponseReturnValue:
 
 def _shown(edit: ModelEdit) -> str:
     with Session(services().engine) as session:
-        offered = artifacts.newest(session, OFFERED)
+        offered = artifacts.newest(session, OFFERED, own_apps(), reader().name)
         accepted = revisions.newest(session, Kind.MODEL, edit.subject, ACCEPTED)
     before = accepted.content if accepted else {}
     changes = changes_between(readable(Kind.MODEL, before), readable(Kind.MODEL, edit.content)) if edit.content else []

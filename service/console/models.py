@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlmodel import Session
 
 from service.console.coverage_map import coverage_map
+from service.console.own_apps import of_own
 from service.console.paging import Window, stated, stated_number
 from service.console.views import ACCEPTED_MODEL
 from service.context import services
@@ -28,11 +29,12 @@ _VARIANTS: Final[ColumnElement[Any]] = literal_column(
 def page() -> str:
     """The registered models, by app and name, a page of them."""
     app, text = stated(request.args, "app"), stated(request.args, "q")
-    conditions: list[ColumnElement[bool]] = [_MODEL.c.app == app] if app else []
+    conditions: list[ColumnElement[bool]] = [of_own(_MODEL.c.app), *([_MODEL.c.app == app] if app else [])]
     conditions += [_MODEL.c.name.icontains(word, autoescape=True) for word in text.split()]
     with Session(services().engine) as session:
         connection = session.connection()
-        apps = connection.execute(select(_MODEL.c.app, func.count()).group_by(_MODEL.c.app).order_by(_MODEL.c.app))
+        counted = select(_MODEL.c.app, func.count()).where(of_own(_MODEL.c.app))
+        apps = connection.execute(counted.group_by(_MODEL.c.app).order_by(_MODEL.c.app))
         known_apps = [(name, number) for name, number in apps]
         total = connection.execute(select(func.count()).select_from(_MODEL).where(*conditions)).scalar_one()
         window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, total)

@@ -9,22 +9,24 @@ from flask import Response, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
-from werkzeug.exceptions import NotFound
 
 from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInput, NnfleetError
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
 from service import clock
 from service.console.blast_radius import blast_radius
+from service.console.findings import seen_finding
 from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import csv_file, listed, says, wants_csv
+from service.console.own_apps import seen
 from service.console.paging import stated
 from service.console.quarantine_form import Form, of_finding, of_form
 from service.context import services
 from service.releasing.quarantines import Kill, end, kill, put_in_force, quarantine_of
-from service.store import findings, revisions
+from service.store import revisions
 from service.store.tables import metadata
-from service.web.door import actor
+from service.web.bodies import check_quarantine
+from service.web.door import actor, check_app
 
 PAGE_SIZE: Final = 25
 LASTS: Final = timedelta(days=30)
@@ -51,7 +53,11 @@ def list_page() -> str | Response:
             return csv_file(session, query, "quarantines")
         found = listed(session, query, PAGE_SIZE)
         of_kind = _REVISION.c.kind == Kind.QUARANTINE
-        counted = select(_REVISION.c.state, func.count().label("revisions")).where(of_kind).group_by(_REVISION.c.state)
+        counted = (
+            select(_REVISION.c.state, func.count().label("revisions"))
+            .where(of_kind, seen(_REVISION.c.app))
+            .group_by(_REVISION.c.state)
+        )
         in_states = {row.state: row.revisions for row in session.connection().execute(counted)}
     return render_template("console/quarantines.html", found=found, wanted=wanted, states=STATES, in_states=in_states)
 
@@ -59,7 +65,7 @@ def list_page() -> str | Response:
 def _query(q: str, state: str) -> Select[Any]:
     told = _REVISION.c.content
     query = select(*(_REVISION.c[name] for name in _LISTED), told.label("quarantine"))
-    query = query.where(_REVISION.c.kind == Kind.QUARANTINE, _REVISION.c.state == state)
+    query = query.where(_REVISION.c.kind == Kind.QUARANTINE, _REVISION.c.state == state, seen(_REVISION.c.app))
     worded = says(q, _REVISION.c.subject, _REVISION.c.author, _REVISION.c.note, told["deny"]["reason"].astext)
     return query.where(worded).order_by(_REVISION.c.number.desc())
 
@@ -70,10 +76,8 @@ def new_page() -> str:
     if not named:
         return _form(Form(until=_until(), owner=actor().name))
     with Session(services().engine) as session:
-        row = findings.finding(session, named)
+        row = seen_finding(session, named)
         standing = revisions.newest(session, Kind.QUARANTINE, named)
-    if row is None:
-        raise NotFound(f"There is no finding “{named}”.")
     return _form(of_finding(row, actor().name, _until(), standing.number if standing else None))
 
 
@@ -88,6 +92,7 @@ def preview() -> ResponseReturnValue:
         held = parse_quarantine(form.quarantine())
     except InvalidInput as error:
         return _form(form, error), 422
+    check_app(held.app)
     return _form(form, radius=blast_radius(held))
 
 
@@ -96,6 +101,8 @@ def propose() -> ResponseReturnValue:
     form = of_form()
     try:
         held, note = parse_quarantine(form.quarantine()), form.said_note()
+        with Session(services().engine) as session:
+            check_quarantine(session, held)
         row, release = put_in_force(services().engine, held, note, actor(), clock.now(), form.base_number)
     except InvalidInput as error:
         return _form(form, error), 422
@@ -112,6 +119,9 @@ def _form(form: Form, error: NnfleetError | None = None, radius: dict[str, Any] 
 def lift(quarantine: str) -> ResponseReturnValue:
     """End one before its day."""
     note = said_why()
+    with Session(services().engine) as session:
+        row = revisions.newest(session, Kind.QUARANTINE, quarantine)
+    check_app(row.app if row else None)
     release = end(services().engine, quarantine, note, actor(), clock.now())
     return done(f"Quarantine {quarantine} has ended, with release {release}.", "quarantines")
 
@@ -119,6 +129,8 @@ def lift(quarantine: str) -> ResponseReturnValue:
 def kill_page() -> str:
     """What can be switched off and, once it is named, what that takes from whom."""
     switched = _switched({name: stated(request.args, name) for name in ("app", "model", "arm")}, "to be said")
+    if switched.name:
+        check_app(switched.app)
     radius = blast_radius(quarantine_of(switched, actor(), clock.now())) if switched.name else None
     return render_template("console/kill.html", switched=switched, radius=radius)
 
@@ -126,6 +138,7 @@ def kill_page() -> str:
 def switch_off() -> ResponseReturnValue:
     """Switch an arm, a model or an app off for everybody, at once."""
     switched = _switched({name: said(name, MOST_NOTE) for name in ("app", "model", "arm")}, said_why())
+    check_app(switched.app)
     check_word(switched.name)
     row, release = kill(services().engine, switched, switched.name, actor(), clock.now())
     return done(f"{switched.name} is switched off, with release {release}.", "revision", number=row.number)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Response, render_template, request
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
@@ -17,6 +18,8 @@ from policies.vocabulary import Workload
 from service.console.charts import Interval, intervals
 from service.console.learned_units import ORDERS, Place, Unit, chosen, places, units
 from service.console.listing import csv_file, csv_rows, listed, wants_csv
+from service.console.own_apps import own_apps, reader
+from service.console.own_findings import sees_finding
 from service.console.paging import Window, stated, stated_number
 from service.context import services
 from service.live import live_release
@@ -48,11 +51,21 @@ def _runs() -> Select[Any]:
     revision = select(_REVISION.c.number, _REVISION.c.state, number.label("run"))
     proposed = revision.where(_REVISION.c.kind == Kind.RECOMMENDATION).subquery("proposed")
     told = _RUN.c.figures
-    figures = [told[name].label(name) for name in ("rankings", "stacks", "cells_measured", "seconds", "gate")]
+    figures = [told[name].label(name) for name in ("rankings", "stacks", "cells_measured", "seconds")]
     findings = func.jsonb_array_length(told["findings"]).label("findings")
     joined = _RUN.outerjoin(proposed, proposed.c.run == _RUN.c.id)
-    query = select(_RUN.c.id, _RUN.c.made_at, *figures, findings, proposed.c.number, proposed.c.state)
+    query = select(
+        _RUN.c.id, _RUN.c.made_at, *figures, _gate().label("gate"), findings, proposed.c.number, proposed.c.state
+    )
     return query.select_from(joined).order_by(_RUN.c.id.desc())
+
+
+def _gate() -> ColumnElement[Any]:
+    """Whether it is open, and why: that names models of all apps."""
+    gate = _RUN.c.figures["gate"]
+    if own_apps() is None:
+        return gate
+    return func.jsonb_strip_nulls(func.jsonb_build_object("passes", gate["passes"]), type_=JSONB)
 
 
 def run_page(number: int) -> str | Response:
@@ -64,6 +77,7 @@ def run_page(number: int) -> str | Response:
         raise NotFound(f"There is no learning run {number}.")
     content = live_release()
     live: Rankings = content.rankings if content else {}
+    rankings = _own(rankings)
     every = list(units(rankings, live))
     wanted = {name: stated(request.args, name) for name in ("q", "change", "sort")}
     if wanted["sort"].removeprefix("-") not in ORDERS:
@@ -77,6 +91,8 @@ def run_page(number: int) -> str | Response:
         "console/recommendation.html",
         row=row,
         gate=row.figures.get("gate") or {},
+        findings=[told for told in row.figures.get("findings") or [] if sees_finding(told)],
+        every_app=own_apps() is None,
         wanted=wanted,
         counts=Counter(unit.change for unit in every),
         changes=CHANGES,
@@ -86,6 +102,16 @@ def run_page(number: int) -> str | Response:
         release=content.number if content else None,
         finding_id=finding_id,
     )
+
+
+def _own(rankings: Rankings) -> Rankings:
+    """The rankings of the visitor's apps."""
+    if own_apps() is None:
+        return rankings
+    return {
+        stack: {app: models for app, models in by_app.items() if reader().sees(app)}
+        for stack, by_app in rankings.items()
+    }
 
 
 def _one(number: int) -> Select[Any]:

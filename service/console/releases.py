@@ -15,6 +15,8 @@ from policies.errors import UnknownRelease
 from service import clock
 from service.console.forms import check_word, done, said_why
 from service.console.listing import csv_file, listed, wants_csv
+from service.console.own_apps import reader, seen
+from service.console.own_releases import seen_changes, seen_note, seen_notes
 from service.console.paging import Window, stated_number
 from service.context import services
 from service.releasing.publishing import publish, roll_back
@@ -45,11 +47,12 @@ def list_page() -> str | Response:
 
 
 def _history() -> Select[Any]:
-    plain = [_RELEASE.c[n] for n in ("number", "published_at", "author", "note", "share_bp", "rollout")]
+    plain = [_RELEASE.c[n] for n in ("number", "published_at", "author", "share_bp", "rollout")]
+    note = seen_notes().label("note")
     size = func.length(_CONTENT.c.content).label("size_bytes")
     changes = func.jsonb_array_length(_RELEASE.c.diff).label("changes")
     joined = _RELEASE.join(_CONTENT, _CONTENT.c.sha256 == _RELEASE.c.content_sha256)
-    columns = select(*plain, changes, _RELEASE.c.content_sha256, size).select_from(joined)
+    columns = select(*plain, note, changes, _RELEASE.c.content_sha256, size).select_from(joined)
     return columns.order_by(_RELEASE.c.number.desc())
 
 
@@ -60,17 +63,21 @@ def release_page(number: int) -> str:
         if row is None:
             raise UnknownRelease(f"there is no release {number}", field="release")
         newest = releases.newest_number(session)
-        made_of = Window.of(stated_number(request.args, "revisions"), PAGE_SIZE, len(row.revisions))
-        carried = session.connection().execute(_carried(row.revisions[made_of.offset : made_of.last])).all()
-        undone = _undone(session, row, newest) if number != newest else []
-    changed = Window.of(stated_number(request.args, "page"), PAGE_SIZE, len(row.diff))
+        numbers = list(session.connection().execute(_seen(row.revisions)).scalars())
+        made_of = Window.of(stated_number(request.args, "revisions"), PAGE_SIZE, len(numbers))
+        carried = session.connection().execute(_carried(numbers[made_of.offset : made_of.last])).all()
+        undone = seen_changes(session, _undone(session, row, newest)) if number != newest else []
+        changes = seen_changes(session, row.diff)
+    changed = Window.of(stated_number(request.args, "page"), PAGE_SIZE, len(changes))
     return render_template(
         "console/release.html",
         row=row,
+        note=seen_note(row.author, row.note),
         newest=newest,
         carried=carried,
         made_of=made_of,
-        changes=row.diff[changed.offset : changed.last],
+        changes=changes[changed.offset : changed.last],
+        quarantines=[held for held in row.quarantines if reader().sees(held["app"])],
         changed=changed,
         undone=undone,
         most_undone=MOST_UNDONE,
@@ -99,6 +106,12 @@ def go_back(number: int) -> ResponseReturnValue:
     check_word(str(number))
     released = roll_back(services().engine, number, said_why(), clock.now(), actor().name)
     return done(f"Release {released} is live, and holds what release {number} held.", "release", number=released)
+
+
+def _seen(numbers: list[int]) -> Select[Any]:
+    """Those of these revisions that the visitor sees."""
+    found = select(_REVISION.c.number).where(_REVISION.c.number.in_(numbers), seen(_REVISION.c.app))
+    return found.order_by(_REVISION.c.number)
 
 
 def _carried(numbers: list[int]) -> Select[Any]:

@@ -13,6 +13,7 @@ from policies.errors import InvalidField
 from policies.revision import PERSONAL, TRANSITIONS, Kind, State, Step
 from service import clock
 from service.console.forms import done, said
+from service.console.own_apps import own_apps, reader, seen_revision
 from service.console.visitor import visitor
 from service.context import services
 from service.live import release_asked
@@ -25,7 +26,7 @@ from service.store import reviews, revisions, rollouts
 from service.store.people import one_user
 from service.store.tables import RevisionCommentRow, RevisionRow, RevisionSimulationRow
 from service.web.bodies import MAX_NOTE
-from service.web.door import actor
+from service.web.door import actor, check_app
 
 DECIDED_SHOWN: Final = 20
 
@@ -34,23 +35,26 @@ DECIDED_SHOWN: Final = 20
 class Review:
     """Everything beside the revision itself that its page shows.
 
-    `steps` are those that its state allows. `own`: the visitor wrote it and may not approve it.
+    `steps` are those that its state allows. `own`: the visitor wrote it and may not approve it. `touched`: the visitor has
+    all apps that it concerns; else its steps are not theirs, and what it would do to other apps is not shown.
     """
 
     comments: list[RevisionCommentRow]
     simulation: RevisionSimulationRow | None
     steps: frozenset[Step]
     own: bool
+    touched: bool
     goes_live: str
 
 
 def review_of(session: Session, row: RevisionRow) -> Review:
     """The review of a stored revision."""
-    who, number = visitor(), row.number or 0
+    who, number, touched = visitor(), row.number or 0, reader().touches(row.app)
     return Review(
         comments=reviews.comments(session, number),
-        simulation=reviews.newest_simulation(session, number),
-        steps=frozenset(step for state, step in TRANSITIONS if state == row.state and step in PERSONAL),
+        simulation=reviews.newest_simulation(session, number) if touched else None,
+        steps=frozenset(step for state, step in TRANSITIONS if touched and state == row.state and step in PERSONAL),
+        touched=touched,
         own=who is not None and who.actor.name == row.author and not one_user(session),
         goes_live=_goes_live(session, row),
     )
@@ -77,10 +81,10 @@ def _goes_live(session: Session, row: RevisionRow) -> str:
 def list_page() -> str:
     """What waits for a review, the oldest first, and what was decided last."""
     with Session(services().engine) as session:
-        waiting = revisions.waiting(session)
-        numbers = [row.number for row in waiting if row.number is not None]
+        waiting = revisions.waiting(session, own_apps())
+        numbers = [row.number for row in waiting if row.number is not None and reader().touches(row.app)]
         found, said_of = reviews.newest_simulations(session, numbers), reviews.comments_of(session, numbers)
-        decided = revisions.decided(session, DECIDED_SHOWN)
+        decided = revisions.decided(session, DECIDED_SHOWN, own_apps())
         alone = one_user(session)
     return render_template(
         "console/reviews.html", waiting=waiting, found=found, said_of=said_of, decided=decided, alone=alone
@@ -91,7 +95,7 @@ def submit(number: int) -> Response:
     """Send a draft to whoever reviews it, with what it would change as evidence."""
     note = _note()
     with Session(services().engine) as session:
-        row = revisions.revision(session, number)
+        row = _touched(session, number)
         kind, content = Kind(row.kind), row.content
     found = None if kind == Kind.FLAGS else tried(services().simulations, kind, content)[0]
     return _stepped(number, Step.SUBMIT, "waits for a review", note, found)
@@ -112,6 +116,13 @@ def reject(number: int) -> Response:
     return _stepped(number, Step.REJECT, "is rejected", _note())
 
 
+def _touched(session: Session, number: int) -> RevisionRow:
+    """A revision that the visitor may do something with; raises UnknownRevision and NotAllowed."""
+    row = seen_revision(session, number)
+    check_app(row.app)
+    return row
+
+
 def _note() -> str:
     note = said("note", MAX_NOTE)
     if not note:
@@ -123,7 +134,7 @@ def _stepped(number: int, step: Step, what: str, note: str | None, found: dict[s
     """Take the step, with what was found as evidence."""
     name, now = actor().name, clock.now()
     with Session(services().engine) as session, session.begin():
-        row = revisions.revision(session, number)
+        row = _touched(session, number)
         if row.kind == Kind.QUARANTINE and step is Step.APPROVE:
             quarantines.approve(session, row, name, now, note or "")
         else:
@@ -136,6 +147,7 @@ def _stepped(number: int, step: Step, what: str, note: str | None, found: dict[s
 def comment(number: int) -> Response:
     """Say something about a revision."""
     with Session(services().engine) as session, session.begin():
+        _touched(session, number)
         reviewing.comment(session, number, said("text", reviewing.MOST_CHARACTERS), actor().name, clock.now())
     return done("Said.", "revision", number=number)
 
@@ -144,7 +156,7 @@ def simulate(number: int) -> Response:
     """Try a revision on the fleet as it is now, and keep what was found with it; raises UnknownRelease, InvalidField."""
     now = clock.now()
     with Session(services().engine) as session:
-        row = revisions.revision(session, number)
+        row = _touched(session, number)
         draft = Draft(Kind(row.kind), row.content)
     found = services().simulations.run(Asked(draft, release_asked(None), now))
     with Session(services().engine) as session, session.begin():

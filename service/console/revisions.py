@@ -16,6 +16,7 @@ from policies.difference import Change, difference
 from policies.revision import ACCEPTED, Kind, State
 from service.console.fleet_figures import LearningRun, learning_run
 from service.console.listing import csv_file, listed, says, wants_csv
+from service.console.own_apps import reader, seen, seen_revision
 from service.console.paging import Window, stated, stated_number
 from service.console.reviews import review_of
 from service.console.text_kinds import TEXT_KINDS
@@ -42,7 +43,11 @@ def list_page() -> str | Response:
         if wants_csv():
             return csv_file(session, query, "revisions")
         found = listed(session, query, PAGE_SIZE)
-        counted = select(_REVISION.c.state, func.count().label("revisions")).group_by(_REVISION.c.state)
+        counted = (
+            select(_REVISION.c.state, func.count().label("revisions"))
+            .where(seen(_REVISION.c.app))
+            .group_by(_REVISION.c.state)
+        )
         in_states = {row.state: row.revisions for row in session.connection().execute(counted)}
     return render_template(
         "console/revisions.html", found=found, wanted=wanted, kinds=list(Kind), states=list(State), in_states=in_states
@@ -51,6 +56,7 @@ def list_page() -> str | Response:
 
 def _query(q: str, kind: str, state: str) -> Select[Any]:
     query = select(*(_REVISION.c[name] for name in _LISTED))
+    query = query.where(seen(_REVISION.c.app))
     query = query.where(says(q, _REVISION.c.subject, _REVISION.c.author, _REVISION.c.note, _REVISION.c.reviewer))
     for column, asked in ((_REVISION.c.kind, kind), (_REVISION.c.state, state)):
         query = query.where(column == asked) if asked else query
@@ -60,7 +66,7 @@ def _query(q: str, kind: str, state: str) -> Select[Any]:
 def revision_page(number: int) -> str:
     """One revision; raises UnknownRevision."""
     with Session(services().engine) as session:
-        row = revisions.revision(session, number)
+        row = seen_revision(session, number)
         before = _before(session, row)
         learned = _learned(session, row)
         review = review_of(session, row)
@@ -82,8 +88,8 @@ def revision_page(number: int) -> str:
 
 
 def _learned(session: Session, row: RevisionRow) -> LearningRun | None:
-    """The run that a recommendation carries, without its rankings."""
-    number = row.content.get("recommendation") if row.kind == Kind.RECOMMENDATION else None
+    """The run that a recommendation carries, without its rankings. Its gate names models of all apps."""
+    number = row.content.get("recommendation") if row.kind == Kind.RECOMMENDATION and reader().touches(None) else None
     return learning_run(session, number) if isinstance(number, int) else None
 
 

@@ -84,19 +84,19 @@ def share_now_bp(state: str, step_share_bp: int) -> int:
     return _SHARES_AT_THE_END.get(State(state), step_share_bp)
 
 
-def events(timeline: Sequence[Mapping[str, Any]]) -> list[Event]:
-    """What happened, in order."""
+def events(timeline: Sequence[Mapping[str, Any]], *, told: bool = True) -> list[Event]:
+    """What happened, in order; unless `told` without why, which may name what the reader does not see."""
     return [
         Event(
-            datetime.fromisoformat(told["at"]),
-            told["what"],
-            told["by"],
-            told.get("because"),
-            told.get("share_bp"),
-            told.get("release"),
-            told.get("readings", ()),
+            datetime.fromisoformat(line["at"]),
+            line["what"],
+            line["by"],
+            line.get("because") if told else None,
+            line.get("share_bp"),
+            line.get("release"),
+            line.get("readings", ()) if told else (),
         )
-        for told in timeline
+        for line in timeline
     ]
 
 

@@ -7,33 +7,37 @@ from typing import Final
 
 from flask import Response, render_template
 from flask.typing import ResponseReturnValue
-from sqlalchemy import Text, select
+from sqlalchemy import Text, case, select
 from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
-from policies.errors import InvalidField
+from policies.errors import InvalidField, UnknownRollout
 from policies.rollouts.rollout import BY_PERSONS, TRANSITIONS, Act, RolloutPlan, State, parse_rollout_plan
 from service import clock
 from service.console import rollout_lines
 from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import listed
+from service.console.own_apps import reader, seen
+from service.console.own_releases import seen_rollouts, told_rollouts
 from service.console.watching import over
 from service.context import services
 from service.releasing.rollouts import start, steer
 from service.store import releases, revisions, rollouts
-from service.store.tables import metadata
+from service.store.tables import RolloutRow, metadata
 from service.web.door import actor
 
 PAGE_SIZE: Final = 25
 _ROLLOUT: Final = metadata.tables["rollout"]
+_REVISION: Final = metadata.tables["revision"]
 
 
 def list_page() -> str:
     """The history, the newest first."""
-    plain = [_ROLLOUT.c[n] for n in ("number", "state", "note", "author", "step", "started_at", "ended_at")]
+    plain = [_ROLLOUT.c[n] for n in ("number", "state", "author", "step", "started_at", "ended_at")]
     steps = _ROLLOUT.c.plan["steps"].label("steps")
-    because = _ROLLOUT.c.timeline[-1]["because"].astext.cast(Text).label("because")
-    query = select(*plain, steps, because).order_by(_ROLLOUT.c.number.desc())
+    told = {"note": _ROLLOUT.c.note, "because": _ROLLOUT.c.timeline[-1]["because"].astext.cast(Text)}
+    words = [case((told_rollouts(), said), else_=None).label(name) for name, said in told.items()]
+    query = select(*plain, steps, *words).where(seen_rollouts()).order_by(_ROLLOUT.c.number.desc())
     with Session(services().engine) as session:
         found = listed(session, query, PAGE_SIZE)
         live = releases.newest(session)
@@ -90,15 +94,17 @@ def take(number: int, act: str) -> ResponseReturnValue:
 
 
 def rollout_page(number: int) -> str | Response:
-    """One rollout; raises UnknownRollout."""
+    """One rollout; raises UnknownRollout, for one of somebody else's apps too."""
     with Session(services().engine) as session:
         row = rollouts.rollout(session, number)
+        told = _told(session, row)
+        own = _own(session, {*row.candidate_revisions, *row.control_revisions})
     state = f"{row.state}, step {row.step + 1}"
     if (fresh := over(state)) is not None:
         return fresh
     plan = RolloutPlan.model_validate(row.plan)
-    happened = rollout_lines.events(row.timeline)
-    carried, kept = {*row.candidate_revisions}, {*row.control_revisions}
+    happened = rollout_lines.events(row.timeline, told=told)
+    carried, kept = own & {*row.candidate_revisions}, own & {*row.control_revisions}
     return render_template(
         "console/rollout.html",
         row=row,
@@ -106,10 +112,28 @@ def rollout_page(number: int) -> str | Response:
         plan=plan,
         steps=rollout_lines.steps(plan, row.state, row.step, happened),
         share_bp=rollout_lines.share_now_bp(row.state, plan.steps[row.step].share_bp),
-        guardrails=list(rollout_lines.guardrails(plan, row.judgement)),
+        told=told,
+        guardrails=list(rollout_lines.guardrails(plan, row.judgement)) if told else [],
         happened=happened,
         judged_at=datetime.fromisoformat(row.judgement["at"]) if row.judgement else None,
         new=sorted(carried - kept),
         gone=sorted(kept - carried),
         acts=[act for act in BY_PERSONS if (State(row.state), act) in TRANSITIONS],
     )
+
+
+def _told(session: Session, row: RolloutRow) -> bool:
+    """Whether all that a rollout says concerns the visitor; raises UnknownRollout where nothing does."""
+    asked = select(seen_rollouts(), told_rollouts()).select_from(_ROLLOUT).where(_ROLLOUT.c.number == row.number)
+    found, told = session.connection().execute(asked).one()
+    if not found:
+        raise UnknownRollout(f"there is no rollout {row.number}", field="rollout")
+    return bool(told)
+
+
+def _own(session: Session, numbers: set[int]) -> set[int]:
+    """Those of these revisions that the visitor sees."""
+    if reader().apps is None:
+        return numbers
+    query = select(_REVISION.c.number).where(_REVISION.c.number.in_(numbers), seen(_REVISION.c.app))
+    return set(session.connection().execute(query).scalars())

@@ -14,6 +14,7 @@ from service import clock
 from service.console.charts import FRAME, LineChart, line_chart
 from service.console.formats import share
 from service.console.listing import csv_file, wants_csv
+from service.console.own_apps import of_own
 from service.console.paging import stated, stated_number
 from service.context import services
 from service.store import arm_tallies, health, tallies
@@ -72,7 +73,7 @@ def _set_aside(reason: str) -> Select[Any]:
     # Escaped: bytes that are no UTF-8 stay readable instead of failing the page.
     record = func.encode(payload, literal("escape")).label("record")
     columns = [_OBSERVATION.c.record_id, *(_OBSERVATION.c[name] for name in plain), record]
-    query = select(*columns).where(_OBSERVATION.c.set_aside.is_not(None))
+    query = select(*columns).where(_OBSERVATION.c.set_aside.is_not(None), of_own(_OBSERVATION.c.app))
     query = query.where(_OBSERVATION.c.set_aside == reason) if reason else query
     return query.order_by(_OBSERVATION.c.received_at.desc())
 

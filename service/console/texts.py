@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response as Redirect
 from policies.errors import InvalidField, UnknownApp, UnknownRevision
 from policies.revision import ACCEPTED, State
 from service.console import text_editing
+from service.console.own_apps import reader
 from service.console.paging import stated, stated_number
 from service.console.revisions import MOST_CHANGES, changes_between
 from service.console.text_editing import Edit, checked_name
@@ -36,7 +37,7 @@ class TextPages:
     def list_page(self) -> str:
         """Every app that has one: what stands, what is live, what waits."""
         with Session(services().engine) as session:
-            standing = revisions.standing(session, self.of.kind)
+            standing = [row for row in revisions.standing(session, self.of.kind) if reader().sees(row.app)]
             live = {row.subject: row.number for row in revisions.in_state(session, self.of.kind, State.LIVE)}
         return render_template("console/texts.html", of=self.of, standing=standing, live=live)
 

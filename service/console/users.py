@@ -29,6 +29,7 @@ PAGE_SIZE: Final = 50
 STATES: Final = ("open", "shut out")
 ROLES: Final = {role.name.lower(): role for role in Role}
 MOST_NAME: Final = 100
+MOST_APPS_CHARACTERS: Final = 2_000
 _PERSON: Final = metadata.tables["person"]
 _SESSION: Final = metadata.tables["person_session"]
 
@@ -47,7 +48,7 @@ def create() -> ResponseReturnValue:
     try:
         if role not in ROLES:
             raise InvalidField("a person has a role", field="role")
-        new = NewPerson(name, ROLES[role], request.form.get("password", ""))
+        new = NewPerson(name, ROLES[role], request.form.get("password", ""), apps=_apps())
         with Session(services().engine) as session, session.begin():
             accounts.create(session, new, door.actor().name, clock.now())
     except InvalidField as error:
@@ -63,7 +64,12 @@ def user_page(name: str) -> str:
             raise NotFound(f"There is nobody called {name!r}.")
         sessions = people.sessions_of(session, name)
     return render_template(
-        "console/user.html", person=row, sessions=sessions, roles=ROLES, own=door.actor().name == name
+        "console/user.html",
+        person=row,
+        sessions=sessions,
+        roles=ROLES,
+        own=door.actor().name == name,
+        apps_elsewhere=bool(row.issuer and services().settings.oidc_apps),
     )
 
 
@@ -76,6 +82,20 @@ def set_role(name: str) -> Response:
     with Session(services().engine) as session, session.begin():
         accounts.set_role(session, name, ROLES[role], door.actor().name, clock.now())
     return done(f"{name} is {role} from now on.", "user", name=name)
+
+
+def set_apps(name: str) -> Response:
+    """Bind them to apps, or to none, from their next request on."""
+    _not_oneself(name)
+    apps = _apps()
+    with Session(services().engine) as session, session.begin():
+        accounts.set_apps(session, name, apps, door.actor().name, clock.now())
+    return done(f"{name} has {'all apps' if apps is None else ', '.join(sorted(apps))} from now on.", "user", name=name)
+
+
+def _apps() -> frozenset[str] | None:
+    """The apps of the form, with commas or blanks between; None for all."""
+    return frozenset(said("apps", MOST_APPS_CHARACTERS).replace(",", " ").split()) or None
 
 
 def end_sessions(name: str) -> Response:
@@ -102,9 +122,9 @@ def enable(name: str) -> Response:
 
 
 def _not_oneself(name: str) -> None:
-    """Whoever acts stays an admin: so there is always one."""
+    """Whoever acts stays an admin of all apps: so there is always one."""
     if name == door.actor().name:
-        raise NotAllowed("Nobody takes the role or the access from themselves; another admin does.")
+        raise NotAllowed("Nobody takes role, apps or access from themselves; another admin does.")
 
 
 def _wanted() -> dict[str, str]:
@@ -113,8 +133,12 @@ def _wanted() -> dict[str, str]:
 
 def _query(q: str, role: str, state: str) -> Select[Any]:
     signed_in = select(func.count()).where(_SESSION.c.person == _PERSON.c.name).scalar_subquery().label("sessions")
-    columns = [_PERSON.c[name] for name in ("name", "role", "issuer", "created_at", "disabled_at")]
-    query = select(*columns, signed_in).where(says(q, _PERSON.c.name)).order_by(_PERSON.c.name)
+    columns = [_PERSON.c[name] for name in ("name", "role", "apps", "issuer", "created_at", "disabled_at")]
+    query = (
+        select(*columns, signed_in)
+        .where(says(q, _PERSON.c.name, func.array_to_string(_PERSON.c.apps, " ")))
+        .order_by(_PERSON.c.name)
+    )
     if role in ROLES:
         query = query.where(_PERSON.c.role == role)
     if state in STATES:

@@ -17,7 +17,7 @@ from service.console.navigation import NAVIGATION, Group
 from service.console.paging import PREFIX
 from service.console.watching import fresh, watched
 from service.context import services
-from service.identity.access import ACCESS, Access
+from service.identity.access import ACCESS, Access, Reach, check_reach
 from service.identity.sessions import SignedIn
 from service.settings import Settings
 from service.web.problems import Unauthenticated
@@ -64,6 +64,7 @@ def check_person(wanted: Access) -> ResponseReturnValue | None:
     if wanted.role is None or found.actor.role < wanted.role:
         needed = wanted.role.name.lower() if wanted.role else "of nobody"
         raise NotAllowed(f"This needs the role {needed}; yours is {found.actor.role.name.lower()}.")
+    check_reach(wanted, found.actor, (request.view_args or {}).get("app"))
     g.actor = found.actor
     return None
 
@@ -86,8 +87,10 @@ def _stranger(wanted: Access) -> ResponseReturnValue | None:
 
 def may(endpoint: str) -> bool:
     """Whether the visitor may do what is behind an endpoint: what nobody may is not offered."""
-    found, wanted = visitor(), ACCESS[endpoint].role
-    return found is not None and wanted is not None and found.actor.role >= wanted
+    found, wanted = visitor(), ACCESS[endpoint]
+    if found is None or wanted.role is None or found.actor.role < wanted.role:
+        return False
+    return found.actor.apps is None or wanted.reach is not Reach.EVERY
 
 
 def shown(endpoint: str) -> bool:

@@ -18,11 +18,19 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`app`: the only app it may touch, None for all."""
+    """`apps`: the only ones it may see and touch, None for all, those to come too."""
 
     name: str
     role: Role
-    app: str | None = None
+    apps: frozenset[str] | None = None
+
+    def sees(self, app: str | None) -> bool:
+        """Whether what belongs to an app is shown to it. None: what concerns all apps, and so its own."""
+        return self.apps is None or app is None or app in self.apps
+
+    def touches(self, app: str | None) -> bool:
+        """Whether it may change what belongs to an app. None: what concerns all apps, and so those of others."""
+        return self.apps is None or app in self.apps
 
 
 MANAGE_TOKEN: Final = Actor("manage-token", Role.ADMIN)

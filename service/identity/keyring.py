@@ -108,7 +108,7 @@ class KeyRing:
 
 
 def _key(row: ApiKeyRow) -> Key:
-    actor = Actor(row.name, Role[row.role.upper()], row.app) if row.role else None
+    actor = Actor(row.name, Role[row.role.upper()], frozenset({row.app}) if row.app else None) if row.role else None
     return Key(row.name, frozenset(Scope(scope) for scope in row.scopes), row.app, actor)
 
 

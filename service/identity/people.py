@@ -19,15 +19,23 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,99}")
 """Small letters of ASCII: two names that look alike would be two people who approve each other's changes."""
 
 
+_APP: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+MOST_APPS: Final = 100
+
+
 @dataclass(frozen=True, slots=True)
 class NewPerson:
-    """An account to be made. `issuer` and `subject`: who this is at a provider, for one without a password."""
+    """An account to be made, with all apps where it names none.
+
+    `issuer` and `subject`: who this is at a provider, for one without a password.
+    """
 
     name: str
     role: Role
     password: str | None = None
     issuer: str | None = None
     subject: str | None = None
+    apps: frozenset[str] | None = None
 
 
 def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRow:
@@ -36,6 +44,7 @@ def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRo
     row = PersonRow(
         name=new.name,
         role=new.role.name.lower(),
+        apps=_kept(new.apps),
         password_hash=None if new.password is None else hashed(new.password),
         issuer=new.issuer,
         subject=new.subject,
@@ -43,7 +52,7 @@ def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRo
     )
     session.add(row)
     session.flush()
-    audit.append(session, now, by, "person-created", f"person:{new.name}", role=row.role)
+    audit.append(session, now, by, "person-created", f"person:{new.name}", role=row.role, apps=row.apps)
     return row
 
 
@@ -81,6 +90,29 @@ def set_role(session: Session, name: str, role: Role, by: str, now: datetime) ->
     session.add(row)
     session.flush()
     audit.append(session, now, by, "role-set", f"person:{name}", before=before, role=row.role)
+
+
+def set_apps(session: Session, name: str, apps: frozenset[str] | None, by: str, now: datetime) -> None:
+    """Bind a person to apps, or to none (None: all); it holds from their next request on. Raises InvalidField."""
+    row = _known(session, name)
+    before, row.apps = row.apps, _kept(apps)
+    session.add(row)
+    session.flush()
+    audit.append(session, now, by, "apps-set", f"person:{name}", before=before, apps=row.apps)
+
+
+def _kept(apps: frozenset[str] | None) -> list[str] | None:
+    """Apps as they are stored; raises InvalidField where one cannot be the name of an app."""
+    if apps is None:
+        return None
+    wrong = next((app for app in sorted(apps) if not _APP.fullmatch(app)), None)
+    if wrong is not None or not 1 <= len(apps) <= MOST_APPS:
+        raise InvalidField(
+            f"apps: 1 to {MOST_APPS} names of apps" + (f", not {wrong!r}" if wrong is not None else ""),
+            field="apps",
+            limit=MOST_APPS,
+        )
+    return sorted(apps)
 
 
 def disable(session: Session, name: str, by: str, now: datetime) -> None:

@@ -15,7 +15,7 @@ from service.identity.actor import Actor, Role
 from service.identity.passwords import matches
 from service.settings import Settings
 from service.store import audit, people
-from service.store.tables import PersonSessionRow
+from service.store.tables import PersonRow, PersonSessionRow
 
 SEEN_EVERY: Final = timedelta(minutes=1)
 """How closely the last use is noted: a page would else cost a write."""
@@ -53,7 +53,7 @@ class Sessions:
             person, row = found
             if used and now - row.seen_at >= SEEN_EVERY:
                 people.seen(session, digest, now)
-            return SignedIn(Actor(person.name, Role[person.role.upper()]), digest)
+            return SignedIn(actor_of(person), digest)
 
     def password_matches(self, name: str, password: str) -> bool:
         """Whether somebody with this name and password may sign in. No connection is held while argon2 works."""
@@ -85,6 +85,11 @@ class Sessions:
         with Session(self.engine) as session, session.begin():
             people.end_session(session, who.id_sha256)
             audit.append(session, now, who.actor.name, "signed-out", f"person:{who.actor.name}")
+
+
+def actor_of(person: PersonRow) -> Actor:
+    """What a person may do."""
+    return Actor(person.name, Role[person.role.upper()], None if person.apps is None else frozenset(person.apps))
 
 
 def digest_of(secret: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, text
+from sqlalchemy import ColumnElement, Row, column, delete, or_, text, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
@@ -15,13 +15,16 @@ from service.store.tables import ArtifactRow
 
 _LOCK: Final = 7_301_943  # advisory lock of artifacts; any number that nobody else uses
 
-_NAMED: Final = text("""
-    SELECT variant->>'sha256' FROM revision, jsonb_array_elements(content->'variants') AS variant WHERE kind = 'model'
+_NAMED_WHERE: Final = """
+    SELECT variant->>'sha256' FROM revision, jsonb_array_elements(content->'variants') AS variant
+    WHERE kind = 'model' AND {0}
     UNION
     SELECT golden.value FROM revision, jsonb_each_text(content->'golden') AS golden
-    WHERE kind = 'model' AND jsonb_typeof(content->'golden') = 'object' AND golden.key LIKE '%sha256'
-""")
+    WHERE kind = 'model' AND {0} AND jsonb_typeof(content->'golden') = 'object' AND golden.key LIKE '%sha256'
+"""
+_NAMED: Final = text(_NAMED_WHERE.format("true"))
 """Files that some revision names, in whatever state: an old one may be live again after a rollback."""
+_NAMED_BY: Final = text(_NAMED_WHERE.format("app = ANY(:apps)"))
 
 _VARIANTS_OF: Final = text("""
     SELECT app, name AS model, variant->>'id' AS variant
@@ -65,10 +68,25 @@ def known(session: Session, digests: Collection[str]) -> set[str]:
     return set(session.exec(select(ArtifactRow.sha256).where(col(ArtifactRow.sha256).in_(digests))))
 
 
-def newest(session: Session, limit: int) -> list[ArtifactRow]:
-    """The files uploaded last."""
+def newest(session: Session, limit: int, apps: frozenset[str] | None = None, uploader: str = "") -> list[ArtifactRow]:
+    """The files uploaded last; with `apps` those of them, as `of_apps` has it."""
     found = select(ArtifactRow).options(defer(col(ArtifactRow.graph)))  # type: ignore[arg-type]
+    found = found.where(of_apps(apps, uploader))
     return list(session.exec(found.order_by(col(ArtifactRow.uploaded_at).desc(), col(ArtifactRow.sha256)).limit(limit)))
+
+
+def of_apps(apps: frozenset[str] | None, uploader: str) -> ColumnElement[bool]:
+    """Files that a model of these apps names, in whatever state, and those of the uploader; None: every file."""
+    if apps is None:
+        return true()
+    named = _NAMED_BY.bindparams(apps=sorted(apps)).columns(column("sha256"))
+    return or_(col(ArtifactRow.uploaded_by) == uploader, col(ArtifactRow.sha256).in_(named))
+
+
+def is_of(session: Session, sha256: str, apps: frozenset[str] | None, uploader: str) -> bool:
+    """Whether a file is among those of the apps."""
+    found = select(ArtifactRow.sha256).where(ArtifactRow.sha256 == sha256, of_apps(apps, uploader))
+    return session.exec(found).first() is not None
 
 
 def variants_of(session: Session, sha256: str) -> Sequence[Row[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sqlalchemy import text, update
+from sqlalchemy import ColumnElement, or_, text, true, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased, defer
 from sqlmodel import Session, col, select
@@ -84,16 +84,22 @@ def approved(session: Session) -> list[RevisionRow]:
     return list(session.exec(found.order_by(RevisionRow.kind, col(RevisionRow.number))))
 
 
-def waiting(session: Session) -> list[RevisionRow]:
-    """All that waits for a review, the oldest first."""
-    found = select(RevisionRow).where(RevisionRow.state == State.IN_REVIEW).options(_TOLD)
+def waiting(session: Session, apps: frozenset[str] | None = None) -> list[RevisionRow]:
+    """All that waits for a review, the oldest first; with `apps` what concerns them."""
+    found = select(RevisionRow).where(RevisionRow.state == State.IN_REVIEW, _concerns(apps)).options(_TOLD)
     return list(session.exec(found.order_by(col(RevisionRow.number))))
 
 
-def decided(session: Session, limit: int) -> list[RevisionRow]:
-    """What somebody approved or rejected, the newest decision first."""
-    found = select(RevisionRow).where(col(RevisionRow.reviewed_at).is_not(None)).options(_TOLD)
+def decided(session: Session, limit: int, apps: frozenset[str] | None = None) -> list[RevisionRow]:
+    """What somebody approved or rejected, the newest decision first; with `apps` what concerns them."""
+    found = select(RevisionRow).where(col(RevisionRow.reviewed_at).is_not(None), _concerns(apps)).options(_TOLD)
     return list(session.exec(found.order_by(col(RevisionRow.reviewed_at).desc()).limit(limit)))
+
+
+def _concerns(apps: frozenset[str] | None) -> ColumnElement[bool]:
+    if apps is None:
+        return true()
+    return or_(col(RevisionRow.app).is_(None), col(RevisionRow.app).in_(sorted(apps)))
 
 
 def of_kind(session: Session, kind: Kind, numbers: Sequence[int]) -> list[RevisionRow]:

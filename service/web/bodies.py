@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from flask import request
+from sqlmodel import Session
 
 from policies import strict_json
 from policies.errors import InvalidField
+from policies.quarantine import Quarantine
 from policies.revision import Kind
 from service.releasing.revisions import ONE_USER
+from service.store import revisions
 from service.store.tables import RevisionRow
+from service.web.door import check_app
 from service.web.reading import bounded_body
 
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -72,6 +76,14 @@ def app_of(kind: str, content: dict[str, Any]) -> str | None:
     """The app that a revision concerns; None for all."""
     app: str | None = None if kind == Kind.RECOMMENDATION else content.get("app")
     return app
+
+
+def check_quarantine(session: Session, held: Quarantine) -> None:
+    """Raise NotAllowed where the caller is bound to other apps than its own, or than that of the one it would replace."""
+    check_app(held.app)
+    standing = revisions.newest(session, Kind.QUARANTINE, held.deny.id)
+    if standing is not None:
+        check_app(standing.app)
 
 
 def shown(row: RevisionRow) -> dict[str, Any]:

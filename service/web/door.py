@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from policies.errors import NotAllowed
 from service.context import services
-from service.identity.access import Access, Scope, access_of
+from service.identity.access import Access, Scope, access_of, check_reach, other_app
 from service.identity.actor import Actor
 from service.identity.keyring import Key
 from service.web.problems import Unauthenticated
@@ -39,10 +39,9 @@ def actor() -> Actor:
 
 
 def check_app(app: str | None) -> None:
-    """Raise NotAllowed where the caller is bound to another app; None stands for what concerns all apps."""
-    bound = actor().app
-    if bound is not None and app != bound:
-        raise NotAllowed(f"this key is for the app {bound!r} only", field="app")
+    """Raise NotAllowed where the caller is bound to other apps; None stands for what concerns all apps."""
+    if not actor().touches(app):
+        raise other_app(actor())
 
 
 def device_key() -> Key | None:
@@ -76,8 +75,7 @@ def _manager(access: Access) -> Actor:
     who = found.actor
     if who is None or access.role is None or who.role < access.role:
         raise NotAllowed(f"this needs the role {access.role.name.lower() if access.role else 'of nobody'}")
-    if who.app is not None and access.every_app:
-        raise NotAllowed(f"this concerns every app, and this key is for {who.app!r} only")
+    check_reach(access, who, (request.view_args or {}).get("app"))
     return who
 
 

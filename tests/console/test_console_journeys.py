@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
-from console_builders import FINDING, Stage
+from console_builders import FINDING, Stage, model_spec
 from flask import Flask
 from playwright.sync_api import Browser, Page
 from signing_in import PASSWORD, add_person
@@ -218,4 +218,29 @@ def test_a_policy_is_edited_simulated_and_approved_by_somebody_else_before_it_is
     ben.get_by_label("Note").fill("explore less")
     ben.get_by_role("button", name="Publish to everybody").click()
     assert "2" in told(ben)
+    context.close()
+
+
+def test_an_admin_binds_somebody_to_an_app_who_then_sees_that_app_alone(
+    ada: Page, browser: Browser, app: Flask, stage: Stage, address: str
+) -> None:
+    stage.fill()
+    stage.add_model(model_spec("vault", "ledger"))
+    add_person(stage.engine, "mia", Role.APPROVER)
+    ada.goto("/console/users/mia")
+    ada.get_by_role("textbox", name="Apps").fill("camera")
+    ada.get_by_role("button", name="Set the apps").click()
+    assert told(ada) == "mia has camera from now on."
+    context = looking(browser, WIDE_LIGHT, address)
+    let_in(context, app, address, "mia")
+    mia = context.new_page()
+    mia.goto("/console/models")
+    assert "mobilenet" in mia.content()
+    assert "ledger" not in mia.content()
+    mia.goto("/console/policies")
+    assert "vault" not in mia.content()
+    mia.goto("/console/policies/vault")
+    assert "mia has the app 'camera' only" in mia.locator("main").inner_text()
+    mia.goto("/console/releases")
+    assert mia.get_by_role("heading", name="Publish").count() == 0
     context.close()

@@ -87,6 +87,24 @@ def test_an_admin_makes_accounts_and_changes_roles(admin: FlaskClient, app: Flas
     assert ("ada", "role-set", "person:ben") in acts(engine)
 
 
+def test_an_admin_binds_people_to_apps_and_nobody_binds_themselves(
+    admin: FlaskClient, app: Flask, engine: Engine
+) -> None:
+    wrong = {"name": "mia", "role": "operator", "password": PASSWORD, "apps": "camera, no/app"}
+    answer = act(admin, "/console/users", **wrong)
+    assert answer.status_code == 422
+    assert 'id="apps-error"' in answer.text
+    assert act(admin, "/console/users", **(wrong | {"apps": "camera, gallery"})).status_code == 303
+    mia = signed_in(app, "mia", Role.OPERATOR)
+    assert mia.get("/console/policies/notes").status_code == 403
+    assert act(admin, "/console/users/mia/apps", apps="").status_code == 303
+    assert mia.get("/console/policies/notes").status_code == 200
+    assert act(admin, "/console/users/mia/apps", apps="notes").status_code == 303
+    assert mia.get("/console/policies/camera").status_code == 403
+    assert act(admin, "/console/users/ada/apps", apps="camera").status_code == 403
+    assert ("ada", "apps-set", "person:mia") in acts(engine)
+
+
 def test_an_admin_ends_sessions_and_shuts_out_and_lets_in(admin: FlaskClient, app: Flask) -> None:
     ben = signed_in(app, "ben", Role.OPERATOR)
     assert act(admin, "/console/users/ben/sessions/end").status_code == 303

@@ -173,6 +173,38 @@ def test_who_is_shut_out_here_does_not_come_in_from_there(browser: FlaskClient, 
     assert sign_in(browser, "a-1").status_code == 403
 
 
+def test_the_apps_come_with_each_sign_in_where_the_provider_tells_them(
+    told: Settings, engine: Engine, issuer: str
+) -> None:
+    telling = replace(told, oidc_apps="camera-team=camera, photos=gallery, fleet-admins=*")
+    browser = create_app(telling, engine).test_client()
+
+    def apps(*roles: str) -> list[str] | None:
+        know(issuer, "m-1", "mia", *roles)
+        assert sign_in(browser, "m-1").status_code == 303
+        with Session(engine) as session:
+            return session.exec(select(PersonRow)).one().apps
+
+    assert apps("fleet", "camera-team") == ["camera"]
+    assert browser.get("/console/policies/gallery").status_code == 403
+    assert apps("fleet", "camera-team", "photos") == ["camera", "gallery"]
+    assert apps("fleet-admins", "photos") is None
+    know(issuer, "m-1", "mia", "fleet")
+    assert sign_in(browser, "m-1").status_code == 403
+
+
+def test_a_provider_that_tells_no_apps_leaves_them_as_they_were_set_here(
+    browser: FlaskClient, engine: Engine, issuer: str
+) -> None:
+    know(issuer, "a-1", "anna", "fleet")
+    sign_in(browser, "a-1")
+    with Session(engine) as session, session.begin():
+        people.set_apps(session, "anna", frozenset({"camera"}), "test", clock.now())
+    assert sign_in(browser, "a-1").status_code == 303
+    with Session(engine) as session:
+        assert session.exec(select(PersonRow)).one().apps == ["camera"]
+
+
 def test_a_provider_that_does_not_answer_is_said_to(told: Settings, engine: Engine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"

@@ -245,3 +245,20 @@ def test_every_migration_keeps_what_it_finds_both_ways(empty: Engine) -> None:
         schema.upgrade(empty, revision)
         older = revision
     assert older == schema.newest_revision()
+
+
+def test_who_was_bound_to_apps_is_shut_out_where_nothing_binds_them(empty: Engine) -> None:
+    schema.upgrade(empty, "0018_apps_of_people")
+    with empty.begin() as connection:
+        for name, apps in (("anna", None), ("mia", ["camera"])):
+            row = {"name": name, "apps": apps, "at": datetime(2026, 5, 1, tzinfo=UTC)}
+            connection.execute(
+                text("INSERT INTO person (name, role, apps, created_at) VALUES (:name, 'admin', :apps, :at)"), row
+            )
+            connection.execute(text("INSERT INTO person_session VALUES (:name, :name, 'a browser', :at, :at)"), row)
+    schema.downgrade(empty, "0017_rollup_heat")
+    with empty.connect() as connection:
+        shut = connection.execute(text("SELECT name FROM person WHERE disabled_at IS NOT NULL")).scalars()
+        assert list(shut) == ["mia"]
+        assert list(connection.execute(text("SELECT person FROM person_session")).scalars()) == ["anna"]
+    schema.upgrade(empty)

@@ -9,7 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 from operating import Operator
 from signing_in import PASSWORD, add_person
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, select
 from typer.testing import CliRunner
 
@@ -112,3 +113,29 @@ def test_no_password_stands_in_the_audit_log(client: FlaskClient, engine: Engine
         for row in session.exec(select(AuditRow)):
             assert PASSWORD not in row.detail
             assert "argon2" not in row.detail
+
+
+def test_people_are_bound_to_apps_and_set_free_from_the_command_line(
+    engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NNFLEET_DATABASE_URL", settings.database_url)
+
+    def apps() -> Any:
+        return json.loads(run("list", "--json").stdout)["users"][0]["apps"]
+
+    assert run("create", "anna", "--role", "viewer", "--app", "gallery", "--app", "camera").exit_code == 0
+    assert apps() == ["camera", "gallery"]
+    assert "apps camera, gallery" in run("list").stdout
+    assert run("apps", "anna", "--app", "camera").exit_code == 0
+    assert apps() == ["camera"]
+    for wrong in ([], ["--all", "--app", "camera"], ["--app", "no app"], ["--app", ""]):
+        assert run("apps", "anna", *wrong).exit_code == 2
+        assert apps() == ["camera"]
+    assert run("apps", "anna", "--all").exit_code == 0
+    assert apps() is None
+
+
+def test_the_database_takes_nobody_who_has_no_app_at_all(engine: Engine) -> None:
+    add_person(engine, "anna", Role.VIEWER)
+    with Session(engine) as session, pytest.raises(IntegrityError):
+        session.execute(text("UPDATE person SET apps = '{}'"))

@@ -11,11 +11,14 @@ from sqlmodel import Field, SQLModel
 
 from service.store.tables.columns import JSONB_OR_NULL, moment
 
+_APP_OF: Final = "CASE WHEN kind <> 'recommendation' THEN content ->> 'app' END"
+
 
 class RevisionRow(SQLModel, table=True):
     """A proposal for what devices see. The database refuses changes of everything but its state and its review.
 
-    `base` is the revision it edits; `self_approved` says that its author approved it, as the only user there was.
+    `base` is the revision it edits; `self_approved` says that its author approved it, as the only user there was. `app`: whose
+    it is, which the database takes from the content; None where it concerns all.
     """
 
     __tablename__ = "revision"
@@ -34,6 +37,7 @@ class RevisionRow(SQLModel, table=True):
     reviewed_at: datetime | None = moment(nullable=True)
     review_note: str | None = None
     self_approved: bool = False
+    app: str | None = Field(default=None, sa_column=Column(Text, Computed(_APP_OF, persisted=True)))
 
 
 class ArtifactRow(SQLModel, table=True):

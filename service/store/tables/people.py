@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Column, ForeignKey, Index, Text, text
+from sqlalchemy import ARRAY, CheckConstraint, Column, ForeignKey, Index, Text, text
 from sqlmodel import Field, SQLModel
 
 from service.store.tables.columns import moment
@@ -13,7 +13,8 @@ from service.store.tables.columns import moment
 class PersonRow(SQLModel, table=True):
     """Somebody who may sign in to the console. Never deleted: revisions and the audit log know people by name.
 
-    `password_hash` is argon2's own text, None for who signs in elsewhere: then `issuer` and `subject` say who it is there.
+    `apps`: the only ones they see and change; None for all. `password_hash` is argon2's own text, None for who signs in
+    elsewhere: then `issuer` and `subject` say who it is there.
     """
 
     __tablename__ = "person"
@@ -21,10 +22,12 @@ class PersonRow(SQLModel, table=True):
         Index(
             "uq_person_issuer_subject", "issuer", "subject", unique=True, postgresql_where=text("issuer IS NOT NULL")
         ),
+        CheckConstraint("cardinality(apps) > 0", name="apps_named"),
     )
 
     name: str = Field(primary_key=True)
     role: str
+    apps: list[str] | None = Field(default=None, sa_column=Column(ARRAY(Text)))
     password_hash: str | None = None
     issuer: str | None = None
     subject: str | None = None
