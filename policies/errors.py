@@ -7,6 +7,7 @@ NnfleetError
 │   ├── BodyTooLarge      more bytes than the limit
 │   ├── BodyTooDeep       nested deeper than the limit
 │   ├── InvalidField      a field has the wrong type or lies outside its limits
+│   ├── UnclearTime       a local time that clocks skip, or show twice
 │   ├── ConditionError    a condition that the policy language does not take
 │   ├── DigestMismatch    the id in the address is not the digest of the body
 │   ├── UnitIdentifier    a field names a person or a single unit
@@ -32,6 +33,7 @@ NnfleetError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -114,6 +116,16 @@ class InvalidField(InvalidInput):
     """A field has the wrong type or lies outside its limits."""
 
     code = "invalid-field"
+
+
+class UnclearTime(InvalidInput):
+    """A local time that clocks of its zone skip, or show twice; `choices` are the two that could be meant, as to state them."""
+
+    code = "unclear-time"
+
+    def __init__(self, detail: str, *, field: str, choices: Sequence[str]) -> None:
+        super().__init__(detail, field=field)
+        self.choices = list(choices)
 
 
 class ConditionError(InvalidInput):

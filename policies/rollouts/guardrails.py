@@ -123,8 +123,10 @@ def judge(
     release: int,
     strata: Sequence[Stratum],
     cohorts: Mapping[str, Sequence[str]],
+    closed: str = "",
 ) -> Judgement:
-    """What follows. `minutes` since the step began, `release` the one that began it.
+    """What follows. `minutes` since the step began, `release` the one that began it. `closed`: why the hours let no step be
+    opened now; a breach stops at any hour.
 
     `cohorts`: "soc" and "model" → the names there were when the rollout began. Fixed then, as the weights of the
     evidence have to be; what came later counts in the whole.
@@ -135,7 +137,7 @@ def judge(
     if breached:
         worst = max(breached, key=lambda reading: reading.log_evidence)
         return Judgement(Act.STOP, _told(worst), readings, windows)
-    waiting = _waiting(plan, state, step, minutes, windows, readings)
+    waiting = _waiting(plan, state, step, minutes, windows, readings) or closed
     if waiting:
         return Judgement(None, waiting, readings, windows)
     last = step == len(plan.steps) - 1

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policies.errors import WrongState
+from policies.rollouts.hours import StatedHours
 from policies.validation import validated
 
 MOST_SHARE_BP: Final = 9_000
@@ -72,7 +73,10 @@ class RolloutStep(_Stated):
 
 
 class RolloutPlan(_Stated):
-    """`false_stop_rate`: the chance that a rollout with nothing wrong is ever stopped, over all its looks."""
+    """`false_stop_rate`: the chance that a rollout with nothing wrong is ever stopped, over all its looks.
+
+    `hours`: when steps may be opened, any time where none are stated. A rollout is stopped at any time.
+    """
 
     steps: Annotated[tuple[RolloutStep, ...], Field(min_length=1, max_length=20)] = (
         RolloutStep(share_bp=100),
@@ -82,6 +86,7 @@ class RolloutPlan(_Stated):
     )
     limits: Limits = Limits()
     false_stop_rate: Annotated[float, Field(ge=1e-6, le=0.5)] = 0.01
+    hours: Annotated[tuple[StatedHours, ...], Field(max_length=10)] = ()
 
     @model_validator(mode="after")
     def _growing(self) -> RolloutPlan:
@@ -99,6 +104,7 @@ def parse_rollout_plan(raw: Any) -> RolloutPlan:
 class State(StrEnum):
     """Where a rollout stands. Stored: never rename one."""
 
+    SCHEDULED = "scheduled"
     RUNNING = "running"
     PAUSED = "paused"
     SUCCEEDED = "succeeded"
@@ -107,7 +113,10 @@ class State(StrEnum):
 
 
 class Act(StrEnum):
-    """What happens to a rollout: by a person (the first three) or by the guard."""
+    """What happens to a rollout: by a person (the first three) or by the guard.
+
+    Nothing of a rollout that is scheduled has reached anybody: it is begun, or called off.
+    """
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -115,10 +124,15 @@ class Act(StrEnum):
     ADVANCE = "advance"
     COMPLETE = "complete"
     STOP = "stop"
+    BEGIN = "begin"
+    CALL_OFF = "call-off"
 
 
 BY_PERSONS: Final = (Act.PAUSE, Act.RESUME, Act.ABORT)
 TRANSITIONS: Final[Mapping[tuple[State, Act], State]] = {
+    (State.SCHEDULED, Act.BEGIN): State.RUNNING,
+    (State.SCHEDULED, Act.ABORT): State.ABORTED,
+    (State.SCHEDULED, Act.CALL_OFF): State.ABORTED,
     (State.RUNNING, Act.PAUSE): State.PAUSED,
     (State.RUNNING, Act.ABORT): State.ABORTED,
     (State.RUNNING, Act.ADVANCE): State.RUNNING,
@@ -129,6 +143,9 @@ TRANSITIONS: Final[Mapping[tuple[State, Act], State]] = {
     (State.PAUSED, Act.STOP): State.STOPPED,
 }
 ACTIVE: Final = frozenset({State.RUNNING, State.PAUSED})
+"""Some units have the candidate."""
+OPEN: Final = ACTIVE | {State.SCHEDULED}
+"""What there is one of at a time."""
 
 
 def after(state: State, act: Act) -> State:

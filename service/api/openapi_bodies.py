@@ -12,6 +12,7 @@ from policies.flags import FlagDocument
 from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
 from policies.revision import PERSONAL, Kind, State
+from policies.rollouts.local_time import SHAPE
 from policies.rollouts.rollout import BY_PERSONS, RolloutPlan
 from service.api.decide import Question
 from service.api.ofrep import Context
@@ -74,6 +75,8 @@ _ROLLOUT: Final[Schema] = {
     "properties": {
         "note": {"type": "string", "minLength": 1, "maxLength": 500},
         "steps": {"type": "array", "items": ref("RolloutStep"), "minItems": 1, "maxItems": 20},
+        "start": {"type": ["string", "null"], "maxLength": 100, "examples": [SHAPE]},
+        "hours": {"type": "array", "items": {"type": "string", "maxLength": 100}, "maxItems": 10},
         "limits": ref("Limits"),
         "false_stop_rate": {"type": "number", "minimum": 1e-6, "maximum": 0.5},
     },
@@ -132,7 +135,7 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/revisions"): {201: "A draft."},
     ("POST", "/v1/quarantines"): {201: "In force.", 202: "Somebody has to review it."},
     ("POST", "/v1/kill"): {201: "Switched off."},
-    ("POST", "/v1/rollouts"): {201: "Its first step is live."},
+    ("POST", "/v1/rollouts"): {201: "Its first step is live, or it is scheduled."},
     ("PUT", "/v1/artifacts/<sha256>"): {200: "It was here.", 201: "It is new."},
     ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},

@@ -44,6 +44,16 @@ JUDGEMENT: Final[Schema] = {
         "at": {"type": "string", "format": "date-time"},
     },
 }
+STARTS_AT: Final[Schema] = {
+    "description": "The moment that it was scheduled for, by UTC and by the clocks of its zone; null for one begun at once.",
+    "type": ["object", "null"],
+    "required": ["utc", "local", "zone"],
+    "properties": {
+        "utc": {"type": "string", "format": "date-time"},
+        "local": {"type": "string", "format": "date-time"},
+        "zone": {"type": "string"},
+    },
+}
 ROLLOUT: Final[Schema] = {
     "description": "A rollout: its plan, the last look of the guard, and what happened, with the readings it was done on.",
     "type": "object",
@@ -56,7 +66,8 @@ ROLLOUT: Final[Schema] = {
         "plan": {"type": "object"},
         "step": _COUNT,
         "share_bp": _COUNT,
-        "started_at": {"type": "string", "format": "date-time"},
+        "starts_at": STARTS_AT,
+        "started_at": {"type": ["string", "null"], "format": "date-time"},
         "ended_at": {"type": ["string", "null"], "format": "date-time"},
         "judgement": JUDGEMENT,
         "timeline": {

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.errors import InvalidField
+from policies.rollouts.local_time import LocalTime, parse_local_time
 from policies.rollouts.rollout import BY_PERSONS, parse_rollout_plan
 from service import clock
 from service.context import services
@@ -24,11 +25,12 @@ PAGE: Final = 100
 
 @blueprint.post("")
 def post_rollout() -> ResponseReturnValue:
-    """Begin to roll out what is approved, step by step. Steps and limits have defaults."""
-    raw = object_body("note", "steps", "limits", "false_stop_rate")
-    note = note_in(raw)
-    plan = parse_rollout_plan({name: value for name, value in raw.items() if name != "note"})
-    row = start(services().engine, plan, note, actor().name, clock.now())
+    """Begin to roll out what is approved, step by step, now or at `start`. Steps, limits and hours have defaults."""
+    raw = object_body("note", "start", "steps", "limits", "false_stop_rate", "hours")
+    note, at = note_in(raw), raw.get("start")
+    plan = parse_rollout_plan({name: value for name, value in raw.items() if name not in {"note", "start"}})
+    begins = None if at is None else parse_local_time(at, "start")
+    row = start(services().engine, plan, note, actor().name, clock.now(), begins)
     return jsonify(_shown(row)), 201
 
 
@@ -65,8 +67,9 @@ def _shown(row: RolloutRow) -> dict[str, Any]:
         "author": row.author,
         "plan": row.plan,
         "step": row.step,
-        "share_bp": steps[row.step]["share_bp"],
-        "started_at": row.started_at.isoformat(),
+        "share_bp": 0 if row.started_at is None else steps[row.step]["share_bp"],
+        "starts_at": LocalTime(row.starts_at, row.zone).to_json() if row.starts_at and row.zone else None,
+        "started_at": row.started_at.isoformat() if row.started_at else None,
         "ended_at": row.ended_at.isoformat() if row.ended_at else None,
         "judgement": row.judgement,
         "timeline": row.timeline,

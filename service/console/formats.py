@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from policies.rollouts.local_time import zone_named
+
 MISSING: Final = "–"
 MOST_LOG: Final = 20.0
 """Of a logarithm that is written as a factor: nobody reads more."""
@@ -88,6 +90,18 @@ def moment(at: datetime | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), text)
 
 
+def by_zone(at: datetime | None, zone: str | None) -> Markup:
+    """The moment by the clocks of a zone, and in UTC: "1 Dec 2026, 09:00 Europe/Berlin (08:00 UTC)"."""
+    if at is None or zone is None:
+        return Markup("–")
+    local, utc = at.astimezone(zone_named(zone)), at.astimezone(UTC)
+    text = f"{local.day}{_SPACE}{local:%b}{_SPACE}{local:%Y}, {local:%H:%M}{_SPACE}{zone}"
+    elsewhere = "" if local.date() == utc.date() else f"{utc.day}{_SPACE}{utc:%b}, "
+    return Markup('<time datetime="{}">{}</time> <span class="quiet">({}{} UTC)</span>').format(
+        utc.isoformat(timespec="seconds"), text, elsewhere, f"{utc:%H:%M}"
+    )
+
+
 def day(of: date | datetime | None) -> str:
     """A UTC day: "1 Mar 2026"."""
     return MISSING if of is None else f"{of.day}{_SPACE}{of:%b}{_SPACE}{of.year}"
@@ -152,6 +166,7 @@ def pairs(names: Iterable[str]) -> list[tuple[str, str]]:
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "thousands": thousands,
+    "by_zone": by_zone,
     "share": share,
     "factor": factor,
     "log_change": log_change,

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from policies.rollouts.rollout import ACTIVE, Limit, Measure, RolloutPlan, State
+from policies.rollouts.rollout import OPEN, Limit, Measure, RolloutPlan, State
 
 EVERYBODY_BP: Final = 10_000
-_SHARES_AT_THE_END: Final[Mapping[State, int]] = {State.SUCCEEDED: EVERYBODY_BP, State.STOPPED: 0, State.ABORTED: 0}
+_SHARES_AT_THE_END: Final[Mapping[State, int]] = {
+    State.SCHEDULED: 0,
+    State.SUCCEEDED: EVERYBODY_BP,
+    State.STOPPED: 0,
+    State.ABORTED: 0,
+}
 _STEP_AT: Final[Mapping[State, str]] = {
+    State.SCHEDULED: "ahead",
     State.RUNNING: "current",
     State.PAUSED: "paused",
     State.SUCCEEDED: "passed",
@@ -31,6 +37,7 @@ class Event:
     because: str | None
     share_bp: int | None
     release: int | None
+    starts_at: str | None = None
     readings: Sequence[Mapping[str, Any]] = ()
     """What the guard did it on; none for what a person did."""
 
@@ -94,6 +101,7 @@ def events(timeline: Sequence[Mapping[str, Any]], *, told: bool = True) -> list[
             line.get("because") if told else None,
             line.get("share_bp"),
             line.get("release"),
+            line.get("starts_at"),
             line.get("readings", ()) if told else (),
         )
         for line in timeline
@@ -113,7 +121,7 @@ def steps(plan: RolloutPlan, state: str, step: int, happened: Sequence[Event]) -
 
 def _standing(state: str, step: int, at: int) -> str:
     if at > step:
-        return "ahead" if state in ACTIVE else "not reached"
+        return "ahead" if state in OPEN else "not reached"
     return "passed" if at < step else _STEP_AT[State(state)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -11,11 +12,13 @@ from sqlalchemy import Text, case, select
 from sqlmodel import Session
 from werkzeug.exceptions import NotFound
 
-from policies.errors import InvalidField, UnknownRollout
-from policies.rollouts.rollout import BY_PERSONS, TRANSITIONS, Act, RolloutPlan, State, parse_rollout_plan
+from policies.errors import InvalidInput, UnclearTime, UnknownRollout
+from policies.rollouts.hours import opens
+from policies.rollouts.local_time import LocalTime
+from policies.rollouts.rollout import BY_PERSONS, TRANSITIONS, Act, RolloutPlan, State
 from service import clock
-from service.console import rollout_lines
-from service.console.forms import MOST_NOTE, check_word, done, said, said_why
+from service.console import rollout_form, rollout_lines
+from service.console.forms import check_word, done, said_why
 from service.console.listing import listed
 from service.console.own_apps import reader, seen
 from service.console.own_releases import seen_rollouts, told_rollouts
@@ -33,7 +36,14 @@ _REVISION: Final = metadata.tables["revision"]
 
 def list_page() -> str:
     """The history, the newest first."""
-    plain = [_ROLLOUT.c[n] for n in ("number", "state", "author", "step", "started_at", "ended_at")]
+    return _list({}, {}, [])
+
+
+def _list(asked: Mapping[str, str], errors: Mapping[str, str], choices: Sequence[str]) -> str:
+    """The page, with what was asked for and what is wrong with it; `choices` are the two moments that could be meant."""
+    plain = [
+        _ROLLOUT.c[n] for n in ("number", "state", "author", "step", "started_at", "starts_at", "zone", "ended_at")
+    ]
     steps = _ROLLOUT.c.plan["steps"].label("steps")
     told = {"note": _ROLLOUT.c.note, "because": _ROLLOUT.c.timeline[-1]["because"].astext.cast(Text)}
     words = [case((told_rollouts(), said), else_=None).label(name) for name, said in told.items()]
@@ -42,7 +52,7 @@ def list_page() -> str:
         found = listed(session, query, PAGE_SIZE)
         live = releases.newest(session)
         waiting = revisions.approved(session)
-        active = rollouts.active(session)
+        active = rollouts.ahead(session)
     return render_template(
         "console/rollouts.html",
         found=found,
@@ -51,32 +61,23 @@ def list_page() -> str:
         waiting=waiting,
         active=active,
         usual=RolloutPlan(),
+        asked=asked,
+        errors=errors,
+        choices=choices,
+        now=clock.now(),
     )
 
 
 def begin() -> ResponseReturnValue:
-    """Begin to roll out what is approved, by the steps that the form states."""
-    note = said_why()
-    stated_steps = [_step(part) for part in said("steps", MOST_NOTE).split(",") if part.strip()]
-    minutes, windows = _number("min_minutes"), _number("min_windows")
-    steps = [{"share_bp": share_bp, "min_minutes": minutes, "min_windows": windows} for share_bp in stated_steps]
-    row = start(services().engine, parse_rollout_plan({"steps": steps}), note, actor().name, clock.now())
-    return done(f"Rollout {row.number} has begun, with release {row.step_release}.", "rollout", number=row.number)
-
-
-def _step(text: str) -> int:
-    """A share in percent as basis points."""
+    """Begin to roll out what is approved, by the steps that the form states, or schedule it."""
     try:
-        return round(float(text.strip().removesuffix("%")) * 100)
-    except (ValueError, OverflowError):
-        raise InvalidField(f"steps: {text.strip()!r} is no share in percent", field="steps") from None
-
-
-def _number(name: str) -> float:
-    try:
-        return float(said(name, MOST_NOTE))
-    except ValueError:
-        raise InvalidField(f"{name}: a number", field=name) from None
+        form = rollout_form.of_form()
+        row = start(services().engine, form.plan, form.note, actor().name, clock.now(), form.at)
+    except InvalidInput as error:
+        choices = error.choices if isinstance(error, UnclearTime) else []
+        return _list(rollout_form.kept(), {rollout_form.place(error): error.detail}, choices), 422
+    what = f"begins {form.at}" if form.at else f"has begun, with release {row.step_release}"
+    return done(f"Rollout {row.number} {what}.", "rollout", number=row.number)
 
 
 _DONE: Final = {Act.PAUSE: "is paused", Act.RESUME: "goes on", Act.ABORT: "is aborted: everybody has the control again"}
@@ -111,6 +112,9 @@ def rollout_page(number: int) -> str | Response:
         state=state,
         plan=plan,
         steps=rollout_lines.steps(plan, row.state, row.step, happened),
+        starts=LocalTime(row.starts_at, row.zone) if row.starts_at and row.zone else None,
+        opens=opens(plan.hours, clock.now()),
+        now=clock.now(),
         share_bp=rollout_lines.share_now_bp(row.state, plan.steps[row.step].share_bp),
         told=told,
         guardrails=list(rollout_lines.guardrails(plan, row.judgement)) if told else [],

@@ -16,10 +16,13 @@ from policies.errors import NothingToRollOut
 from policies.revision import Kind
 from policies.revision import Step as RevisionStep
 from policies.rollouts.guardrails import Judgement, judge
+from policies.rollouts.hours import closed
+from policies.rollouts.local_time import LocalTime
 from policies.rollouts.rollout import Act, RolloutPlan, State, after
 from service.identity.actor import GUARD
 from service.releasing.publishing import in_force, next_content, numbers_of, quarantines_of, release, return_content
 from service.releasing.revisions import go_live
+from service.releasing.schedules import changed_since, check_moment
 from service.store import audit, releases, revisions, rollouts
 from service.store.models import all_models
 from service.store.releases import NewRelease
@@ -29,11 +32,17 @@ CRASH_GRACE: Final = timedelta(hours=2)
 """A start that no window follows for so long is a crash."""
 
 
-def start(engine: Engine, plan: RolloutPlan, note: str, author: str, now: datetime) -> RolloutRow:
-    """Begin a rollout of what is approved against what is live. Raises RolloutActive and NothingToRollOut."""
+def start(
+    engine: Engine, plan: RolloutPlan, note: str, author: str, now: datetime, at: LocalTime | None = None
+) -> RolloutRow:
+    """Begin a rollout of what is approved against what is live, now or, by the guard, `at` a moment to come.
+
+    Raises RolloutActive, NothingToRollOut, and InvalidField for a moment that is over or outside of the plan's hours.
+    """
+    check_moment(plan, at, now)
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
-        rollouts.refuse_where_one_is_active(session)
+        rollouts.refuse_where_one_is_ahead(session)
         live = releases.newest(session)
         if live is None:
             raise NothingToRollOut("nothing is live yet: the first release goes to all")
@@ -41,7 +50,7 @@ def start(engine: Engine, plan: RolloutPlan, note: str, author: str, now: dateti
         if digest == live.content_sha256:
             raise NothingToRollOut("what is approved is what is live")
         row = RolloutRow(
-            state=State.RUNNING,
+            state=State.SCHEDULED,
             note=note,
             author=author,
             plan=plan.model_dump(mode="json"),
@@ -49,17 +58,49 @@ def start(engine: Engine, plan: RolloutPlan, note: str, author: str, now: dateti
             control_revisions=live.revisions,
             candidate_sha256=digest,
             candidate_revisions=numbers_of(carried),
-            cohorts={"soc": rollouts.socs(session), "model": [f"{m.app}.{m.name}" for m in all_models(session)]},
+            cohorts={},
             step=0,
-            step_release=live.number + 1,
+            step_release=live.number,
             step_started_at=now,
-            started_at=now,
+            starts_at=at.at if at else None,
+            zone=at.zone if at else None,
             timeline=[],
         )
         session.add(row)
         session.flush()
-        _publish_step(session, row, author, now, "rollout-started")
+        if at is None:
+            _begin(session, row, author, now)
+        else:
+            _note(session, row, now, author, "rollout-scheduled", starts_at=str(at))
         return row
+
+
+def _begin(session: Session, row: RolloutRow, author: str, now: datetime) -> None:
+    row.state = after(State(row.state), Act.BEGIN)
+    row.cohorts = {"soc": rollouts.socs(session), "model": [f"{m.app}.{m.name}" for m in all_models(session)]}
+    row.started_at = row.step_started_at = now
+    _publish_step(session, row, author, now, "rollout-started")
+
+
+def begin_due(engine: Engine, now: datetime) -> None:
+    """Begin the rollout whose time has come, or call it off where what it was scheduled for is not what there is."""
+    with Session(engine) as session:
+        if rollouts.due(session, now) is None:
+            return
+    with Session(engine) as session, session.begin():
+        releases.begin_release(session)
+        row = rollouts.due(session, now, lock=True)
+        if row is None or closed(RolloutPlan.model_validate(row.plan).hours, now):
+            return  # a worker that comes late waits for the next hours
+        live = releases.newest(session)
+        revisions.lock(session)
+        why = changed_since(session, row, live)
+        if live is None or why:
+            row.state = after(State(row.state), Act.CALL_OFF)
+            _end(session, row, GUARD.name, now, "rollout-called-off", None, why)
+        else:
+            row.control_revisions = live.revisions
+            _begin(session, row, GUARD.name, now)
 
 
 def steer(engine: Engine, number: int, act: Act, note: str, author: str, now: datetime) -> RolloutRow:
@@ -67,8 +108,10 @@ def steer(engine: Engine, number: int, act: Act, note: str, author: str, now: da
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
         row = rollouts.rollout(session, number)
-        row.state = after(State(row.state), act)
-        if act is Act.ABORT:
+        before, row.state = State(row.state), after(State(row.state), act)
+        if act is Act.ABORT and before is State.SCHEDULED:
+            _end(session, row, author, now, "rollout-aborted", None, note)
+        elif act is Act.ABORT:
             _go_back(session, row, author, now, "rollout-aborted", note)
         else:
             _note(session, row, now, author, f"rollout-{act}", because=note)
@@ -76,7 +119,8 @@ def steer(engine: Engine, number: int, act: Act, note: str, author: str, now: da
 
 
 def guard(engine: Engine, now: datetime, crash_grace: timedelta = CRASH_GRACE) -> Judgement | None:
-    """Judge the active rollout and do what follows; None where there is none."""
+    """Begin what is due, then judge the active rollout and do what follows; None where there is none."""
+    begin_due(engine, now)
     with Session(engine) as session:
         row = rollouts.active(session)
         if row is None:
@@ -96,7 +140,8 @@ def _judged(session: Session, row: RolloutRow, now: datetime, crash_grace: timed
     plan = RolloutPlan.model_validate(row.plan)
     minutes = (now - row.step_started_at).total_seconds() / 60
     strata = rollouts.strata(session, row, now - crash_grace)
-    return judge(plan, State(row.state), row.step, minutes, row.step_release, strata, row.cohorts)
+    shut = closed(plan.hours, now)
+    return judge(plan, State(row.state), row.step, minutes, row.step_release, strata, row.cohorts, shut)
 
 
 def _act(session: Session, row: RolloutRow, judged: Judgement, now: datetime) -> None:
@@ -164,7 +209,9 @@ def _go_back(session: Session, row: RolloutRow, author: str, now: datetime, what
     _end(session, row, author, now, what, number, because)
 
 
-def _end(session: Session, row: RolloutRow, author: str, now: datetime, what: str, number: int, because: str) -> None:
+def _end(
+    session: Session, row: RolloutRow, author: str, now: datetime, what: str, number: int | None, because: str
+) -> None:
     row.ended_at = now
     _note(session, row, now, author, what, because=because, release=number)
 

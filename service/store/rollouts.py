@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from policies.errors import RolloutActive, UnknownRollout
 from policies.rollouts.guardrails import Seen, Stratum
-from policies.rollouts.rollout import ACTIVE
+from policies.rollouts.rollout import ACTIVE, OPEN, State
 from policies.rollouts.sequential import Levels
 from policies.screen import CLOCK_FAULTS
 from service.store.revisions import MAX_NUMBER
@@ -64,6 +64,25 @@ def active(session: Session, *, lock: bool = False) -> RolloutRow | None:
     """The rollout that runs or is paused; there is at most one."""
     found = select(RolloutRow).where(col(RolloutRow.state).in_(list(ACTIVE)))
     return session.exec(found.with_for_update() if lock else found).first()
+
+
+def ahead(session: Session) -> RolloutRow | None:
+    """The rollout that is scheduled, runs or is paused; there is at most one."""
+    return session.exec(select(RolloutRow).where(col(RolloutRow.state).in_(list(OPEN)))).first()
+
+
+def due(session: Session, now: datetime, *, lock: bool = False) -> RolloutRow | None:
+    """The scheduled rollout whose time has come."""
+    found = select(RolloutRow).where(RolloutRow.state == State.SCHEDULED, col(RolloutRow.starts_at) <= now)
+    return session.exec(found.with_for_update() if lock else found).first()
+
+
+def refuse_where_one_is_ahead(session: Session) -> None:
+    """Raise RolloutActive where a rollout goes on or is scheduled."""
+    refuse_where_one_is_active(session)
+    row = ahead(session)
+    if row is not None:
+        raise RolloutActive(f"rollout {row.number} is scheduled: abort it, or let it come first", field="rollout")
 
 
 def refuse_where_one_is_active(session: Session) -> None:

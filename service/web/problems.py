@@ -58,7 +58,8 @@ _HEADERS: Final[dict[type[errors.NnfleetError], dict[str, str]]] = {
 
 
 _MEMBERS: Final = (
-    "field", "limit", "line", "column", "expected", "nearest", "limit_bytes", "limit_items", "splittable",
+    "field", "limit", "line", "column", "expected", "nearest", "choices", "limit_bytes", "limit_items",
+    "splittable",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -143,3 +144,33 @@ def test_a_reader_is_offered_nothing_that_changes_the_fleet(client: FlaskClient,
     for path in ("/rollouts", "/rollouts/1", "/releases", "/releases/1", "/jobs", "/quarantines"):
         page = client.get(f"/console{path}").text
         assert page.count('method="post"') == 1, path  # signing out
+
+
+def test_a_rollout_is_scheduled_by_local_clocks_and_shown_by_both(ada: FlaskClient, stage: Stage) -> None:
+    approve(stage)
+    day = (clock.now() + timedelta(days=3)).date()
+    plan = PLAN | {"start": f"{day}T09:00 Asia/Kolkata", "hours": "08:00-18:00 mon-sun Asia/Kolkata\n"}
+    assert act(ada, "/console/rollouts", **plan).status_code == 303
+    page = ada.get("/console/rollouts/1").text
+    assert "scheduled" in page
+    assert "09:00\u00a0Asia/Kolkata" in page
+    assert "(03:30 UTC)" in page
+    assert "08:00-18:00 mon-sun Asia/Kolkata" in page
+    listed = ada.get("/console/rollouts").text
+    assert "one goes on at a time" in listed
+    assert "09:00\u00a0Asia/Kolkata" in listed
+    assert act(ada, "/console/rollouts/1/pause", note="x").status_code == 409
+    assert act(ada, "/console/rollouts/1/abort", note="not then", confirm="1").status_code == 303
+    assert live(stage).number == 1
+
+
+def test_a_time_that_clocks_show_twice_comes_back_with_both_to_choose_from(ada: FlaskClient, stage: Stage) -> None:
+    approve(stage)
+    answer = act(ada, "/console/rollouts", **PLAN | {"start": "2026-10-25T01:30 Europe/London", "hours": "x"})
+    assert answer.status_code == 422
+    for choice in ("2026-10-25T01:30+01:00 Europe/London", "2026-10-25T01:30+00:00 Europe/London"):
+        assert f'type="radio" name="start" value="{choice}"' in answer.text
+    assert 'value="1, 10%, 50"' in answer.text
+    wrong = act(ada, "/console/rollouts", **PLAN | {"hours": "9 to 5"}).text
+    assert 'id="hours-error"' in wrong
+    assert "9 to 5" in wrong

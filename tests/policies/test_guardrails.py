@@ -282,5 +282,7 @@ def test_a_rollout_that_is_over_stays_over(state: State, act: Act) -> None:
 
 
 def test_people_can_do_no_more_than_pause_resume_and_abort() -> None:
-    assert {act for (_, act) in TRANSITIONS} - set(BY_PERSONS) == {Act.ADVANCE, Act.COMPLETE, Act.STOP}
+    assert {act for (_, act) in TRANSITIONS} - set(BY_PERSONS) == {
+        Act.ADVANCE, Act.COMPLETE, Act.STOP, Act.BEGIN, Act.CALL_OFF,
+    }  # fmt: skip
     assert after(State.PAUSED, Act.RESUME) is State.RUNNING

@@ -57,7 +57,8 @@ class ReleaseRow(SQLModel, table=True):
 class RolloutRow(SQLModel, table=True):
     """A staged rollout. All the guard has to know is here: one that dies is followed by another.
 
-    `cohorts`: the SoCs and models there were at its start. `judgement`: what the guard made of it last. `timeline`:
+    `starts_at`, `zone`: the moment that it was scheduled for, and whose clocks people stated it by; None for one that began
+    at once. `started_at` is None before it has. `cohorts`: the SoCs and models there were at its start. `judgement`: what the guard made of it last. `timeline`:
     what happened, in order.
     """
 
@@ -76,7 +77,9 @@ class RolloutRow(SQLModel, table=True):
     step: int
     step_release: int
     step_started_at: datetime = moment()
-    started_at: datetime = moment()
+    started_at: datetime | None = moment(nullable=True)
+    starts_at: datetime | None = moment(nullable=True)
+    zone: str | None = None
     ended_at: datetime | None = moment(nullable=True)
     judgement: dict[str, Any] | None = Field(default=None, sa_column=Column(JSONB_OR_NULL))
     timeline: list[dict[str, Any]] = Field(sa_column=Column(JSONB, nullable=False))
