@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from flask import Flask, g, request
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import NotFound
 
 from policies.errors import NotAllowed
 from service.context import services
@@ -25,6 +26,8 @@ def install(app: Flask, check_person: Callable[[Access], ResponseReturnValue | N
     def _check() -> ResponseReturnValue | None:
         if request.endpoint is None:  # no such route, or no such method: the router says which
             return None
+        if "\0" in request.path:  # no name holds it: PostgreSQL would refuse to look for one that does
+            raise NotFound
         access = access_of(request.endpoint)
         if access.scope is None and access.role is not None:
             return check_person(access)
