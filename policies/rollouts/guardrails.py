@@ -29,7 +29,8 @@ _LEVELS: Final = frozenset({Measure.P90_LATENCY, Measure.MEMORY})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One side of one stratum: windows with how many failed or were wrong, starts with how many crashed, levels."""
+    """One side of one stratum, batches counted once: of windows with how many failed or were wrong, of starts with how
+    many crashed, and levels."""
 
     windows: int = 0
     failed: int = 0
@@ -56,7 +57,7 @@ class Reading:
     """One guardrail: its evidence (passes `1 / α` where it stops), the worst cohort, the estimates there and over all.
 
     `interval` is that of `ratio`, over all; `candidate_n` and `control_n` are what either side has of what is counted:
-    starts for crashes, for levels batches that tell the level, and batches of windows else. `doubtful`: over all, the
+    batches of starts for crashes, for levels those that tell the level, and batches of windows else. `doubtful`: over all, the
     estimate is clearly over `limit.go`.
     """
 

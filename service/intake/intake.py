@@ -27,8 +27,8 @@ from service.intake.verdicts import Verdicts
 from service.settings import Settings
 from service.store import releases, reports, tallies, telemetry
 
-MOST_WINDOWS_A_CELL: Final = 60
-"""Windows of one arm that a batch, which is one phone's, may teach: one a minute for an hour."""
+MOST_A_CELL: Final = 60
+"""Windows of one arm that a batch, which is one phone's, may teach, and as many starts: one a minute for an hour."""
 KNOWN_REPORTS: Final = 200_000
 """Reports whose class a worker remembers, some 30 MB."""
 
@@ -133,16 +133,16 @@ class Intake:
         newest = self._newest_among(session, known)
         cells = [_cell(device_class, record.observation) for record, device_class, _ in known]
         expected = self._cohorts.expected(session, set(cells))
-        taught: Counter[Cell] = Counter()
+        taught: Counter[tuple[Cell, str]] = Counter()
         rows = []
         for (record, device_class, learnable), cell in zip(known, cells, strict=True):
             seen = record.observation
             measured, reason = None, screen(seen, learnable=learnable, newest_release=newest)
             if reason is None and (measured := timing(seen)) is not None:
                 reason = cohort_reason(measured.p50_us, expected[cell], checked=_passed(seen))
-            if reason is None and seen.kind == "window":
-                taught[cell] += 1
-                reason = "over-batch-share" if taught[cell] > MOST_WINDOWS_A_CELL else None
+            if reason is None:
+                taught[cell, seen.kind] += 1
+                reason = "over-batch-share" if taught[cell, seen.kind] > MOST_A_CELL else None
             rows.append(flat_row(record, device_class, reason, measured, received_at))
         return rows
 

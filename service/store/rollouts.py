@@ -17,8 +17,8 @@ from policies.screen import CLOCK_FAULTS
 from service.store.revisions import MAX_NUMBER
 from service.store.tables import RolloutRow
 
-# A batch is what one phone sends at once. Its windows are alike, so that it counts once, with their mean: windows that
-# one phone repeats are no further evidence.
+# A batch is what one phone sends at once. Its windows are alike, so that it counts once, with their mean, and once with
+# its starts: what one phone repeats is no further evidence.
 _WINDOWS: Final = text(
     """
     WITH batch AS (
@@ -42,15 +42,19 @@ _WINDOWS: Final = text(
 ).bindparams(clock_faults=list(CLOCK_FAULTS))
 _STARTS: Final = text(
     """
-    SELECT a.device_class, a.app, a.model, coalesce(a.workload, 'burst') AS workload, a.release, a.side,
-           count(*) AS starts,
-           count(*) FILTER (WHERE w.attempt_id IS NULL AND a.received_at <= :crashed_before) AS crashed
-    FROM observation a
-    LEFT JOIN (SELECT DISTINCT attempt_id FROM observation
-               WHERE kind = 'window' AND attempt_id IS NOT NULL AND received_at >= :since) w ON w.attempt_id = a.record_id
-    WHERE a.received_at >= :since AND a.release = ANY(:releases) AND a.set_aside IS NULL AND a.kind = 'attempt'
-      AND (a.side IS NULL OR a.side = 'candidate')
-    GROUP BY 1, 2, 3, 4, 5, 6
+    WITH batch AS (
+        SELECT a.device_class, a.app, a.model, coalesce(a.workload, 'burst') AS workload, a.release, a.side,
+               bool_or(w.attempt_id IS NULL AND a.received_at <= :crashed_before) AS crashed
+        FROM observation a
+        LEFT JOIN (SELECT DISTINCT attempt_id FROM observation
+                   WHERE kind = 'window' AND attempt_id IS NOT NULL AND received_at >= :since) w
+               ON w.attempt_id = a.record_id
+        WHERE a.received_at >= :since AND a.release = ANY(:releases) AND a.set_aside IS NULL AND a.kind = 'attempt'
+          AND (a.side IS NULL OR a.side = 'candidate')
+        GROUP BY 1, 2, 3, 4, 5, 6, a.report_id, a.received_at
+    )
+    SELECT device_class, app, model, workload, release, side, count(*) AS starts, count(*) FILTER (WHERE crashed) AS crashed
+    FROM batch GROUP BY 1, 2, 3, 4, 5, 6
     """
 )
 _SOCS: Final = text("SELECT DISTINCT coalesce(soc, 'unknown') FROM class_facts ORDER BY 1")

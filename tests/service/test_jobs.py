@@ -307,8 +307,10 @@ def test_a_few_fake_phones_move_no_cohort(client: FlaskClient, engine: Engine) -
     flood = client.post("/v1/telemetry", json=[make_observation((13_000,) * 3) for _ in range(500)]).get_json()
     assert flood["accepted"] == 60
     assert {row["reason"] for row in flood["set_aside"]} == {"over-batch-share"}
+    starts = client.post("/v1/telemetry", json=[make_attempt() for _ in range(500)]).get_json()
+    assert (starts["accepted"], len(starts["set_aside"])) == (60, 440)
     [after] = rolled(engine)
-    assert after.windows == before.windows + 30 + 60
+    assert (after.windows, after.attempts) == (before.windows + 30 + 60, 60)
     # Ninety of the 210 windows are false now, three times too quick: the median stays among the honest ones.
     assert 40_000 * 0.99 < math.exp(after.log_p50_us) <= math.exp(before.log_p50_us)
 

@@ -185,6 +185,20 @@ def test_crashes_are_starts_that_no_window_followed(client: FlaskClient, engine:
 
 
 @pytest.mark.usefixtures("staged")
+def test_one_phone_that_repeats_its_crashes_stops_no_rollout(client: FlaskClient, engine: Engine) -> None:
+    report(client, 2, None, 40)
+    for _ in range(60):
+        mark = make_attempt(release=2, arm=ARM)
+        client.post("/v1/telemetry", json=[mark, make_observation(release=2, arm=ARM, attempt_id=mark["record_id"])])
+    client.post("/v1/telemetry", json=[make_attempt(release=2, arm=f"{ARM}+candidate") for _ in range(2_000)])
+    judged = guard(engine, clock.now(), NONE_WAITING)
+    assert judged is not None
+    assert (judged.act, judged.candidate_windows) == (None, 0)
+    crashes = next(reading for reading in judged.to_json()["readings"] if reading["measure"] == "crashes")
+    assert (crashes["candidate_n"], crashes["control_n"]) == (1, 60)
+
+
+@pytest.mark.usefixtures("staged")
 def test_explorers_are_on_neither_side(client: FlaskClient, engine: Engine) -> None:
     report(client, 2, None, 30)
     report(client, 2, "explore", 30, latency_us=40_000)

@@ -177,7 +177,7 @@ def test_a_batch_of_too_many_records_says_the_limit(client: FlaskClient, engine:
 
 
 def test_the_largest_batch_is_taken_in_one_piece(client: FlaskClient, engine: Engine) -> None:
-    body = gzip.compress(ndjson([make_attempt() for _ in range(MAX_RECORDS)]))
+    body = gzip.compress(ndjson([make_attempt(model=f"m{number % 40}") for number in range(MAX_RECORDS)]))
     answer = post(client, body, Content_Encoding="gzip", Content_Type="application/x-ndjson")
     assert answer.get_json() == CLEAN | {"accepted": MAX_RECORDS}
     assert len(stored(engine)) == MAX_RECORDS
