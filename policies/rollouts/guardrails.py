@@ -29,8 +29,7 @@ _LEVELS: Final = frozenset({Measure.P90_LATENCY, Measure.MEMORY})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One side of one stratum, batches counted once: of windows with how many failed or were wrong, of starts with how
-    many crashed, and levels."""
+    """One side of a stratum, in batches: of windows, with how many failed or were wrong; of starts, with how many crashed."""
 
     windows: int = 0
     failed: int = 0

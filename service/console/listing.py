@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
@@ -15,9 +12,9 @@ from sqlalchemy import ColumnElement, Row, Select, and_, func
 from sqlmodel import Session
 
 from service.console.paging import Window, stated, stated_number
+from service.csv_text import csv_text
 
 MOST_CSV_ROWS: Final = 10_000
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +55,3 @@ def csv_rows(columns: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -
     written = csv_text(columns, islice(rows, MOST_CSV_ROWS))
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(written, mimetype="text/csv", headers=headers)
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as RFC 4180 has them."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Times with their zone. A text that a spreadsheet would run as a formula is quoted, as strangers may have sent it."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -79,3 +79,15 @@ def test_devices_can_be_named_and_an_unknown_one_is_refused(tmp_path: Path) -> N
     assert written(tmp_path, "--device", make_fingerprint().device_class).exit_code == 0
     assert len(rows_of(tmp_path / "latency.csv")[0]) == 2
     assert "no phone of class nowhere" in written(tmp_path, "--device", "nowhere").output
+
+
+@pytest.mark.usefixtures("fleet")
+def test_what_a_phone_calls_itself_is_no_formula(client: FlaskClient, tmp_path: Path) -> None:
+    for maker in ("=HYPERLINK(1)", "+1+1", "-2+3", "@SUM(A1)"):
+        body = make_report(device={"manufacturer": maker, "model": maker})
+        assert client.put(f"/v1/reports/{report_id(body)}", data=body).status_code == 201
+    assert written(tmp_path).exit_code == 0
+    for file in tmp_path.glob("*.csv"):
+        cells = [cell for row in rows_of(file) for cell in row]
+        assert sum(cell.startswith("'") for cell in cells) == 4
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from sqlmodel import Session
 from ml.matrix import Grid, busiest, device_name, matrix
 from policies.fingerprint import Fingerprint
 from policies.vocabulary import Workload
+from service.csv_text import csv_text
 from service.jobs.rollup import rollups
 from service.releasing.releases import load
 from service.settings import Settings, state_folder
@@ -36,7 +36,7 @@ def report_matrix(out: Path, named: Sequence[str], data: Path | None) -> None:
             engine.dispose()
     out.mkdir(parents=True, exist_ok=True)
     for name, grid in zip(FILES, grids, strict=True):
-        _write_csv(out / f"{name}.csv", grid)
+        (out / f"{name}.csv").write_text(_csv(grid), "utf-8", newline="")
     (out / "index.html").write_text(_page(grids, number), "utf-8")
     typer.echo(f"devices: {len(grids[1].columns)} → {out / 'index.html'}")
 
@@ -88,11 +88,8 @@ def _change(old: str | None, new: str | None) -> str:
     return f"{new} as before" if old == new else f"{old or 'not learned'} → {new or 'not learned'}"
 
 
-def _write_csv(file: Path, grid: Grid) -> None:
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(["", *grid.columns])
-        writer.writerows([name, *cells] for name, cells in grid.rows)
+def _csv(grid: Grid) -> str:
+    return csv_text(["", *grid.columns], ([name, *cells] for name, cells in grid.rows))
 
 
 def _page(grids: Sequence[Grid], number: int | None) -> str:
