@@ -125,6 +125,8 @@ def _facts(candidates: Sequence[_Candidate], cells: Mapping[Cell, CellSummary]) 
         "unbelieved": [s.too_good if s and not s.measured else 0 for s in starts],
         "runs": [s.starts if s else 0 for s in starts],
         "errors": [s.failures if s else 0 for s in starts],
+        "delegated_share": [_coverage(c.arm) for c in candidates],
+        "cuts": [arm_coverage(c.arm).cuts for c in candidates],
         "target_ms": [c.model.latency_target_ms for c in candidates],
         "memory_mb": [_memory_mb(s) for s in starts],
         "max_memory_mb": [np.nan if c.model.max_memory_mb is None else c.model.max_memory_mb for c in candidates],

@@ -49,7 +49,7 @@ class CellFacts:
     Columns, all of length n: `accuracy_drop` and `max_accuracy_drop` (shares), `golden_checks`, `golden_failures`,
     `runs`, `errors` (counts; a suspected crash is an error), `startup_ms` (init and compile a run has to bear),
     `non_finite` of `checked` windows of the cell itself, `unbelieved` windows of an arm that no believed one measured,
-    `target_ms` (latency target), `memory_mb` (peak of a usual window) and `max_memory_mb` (what the app can spare).
+    `delegated_share` of nodes and `cuts`, as expected before anything ran, `target_ms` (latency target), `memory_mb` (peak of a usual window) and `max_memory_mb` (what the app can spare).
     """
 
     columns: Mapping[str, Numbers] = field(default_factory=dict)

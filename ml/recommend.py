@@ -15,6 +15,7 @@ from ml.failures import cost_of_failing, failure_probability
 from ml.fleet_posterior import fleet_posterior
 from ml.limits import CellFacts, Exclusion, Limits, exclusions
 from ml.memory import Memory
+from ml.pieces import in_pieces
 from ml.posterior import Posterior
 from ml.rankings import Rankings
 from ml.table import Index, Numbers, Table
@@ -57,7 +58,7 @@ def ranked(
 ) -> Rankings:
     """The rankings that follow from a posterior of the candidates; arguments as in `recommend`.
 
-    Arms are ordered by expected log cost, with `caution` where a model is new. Doubt about a latency adds nothing: terms
+    Arms are ordered by expected log cost, with `caution` where a model is new, and for graphs `in_pieces`. Doubt about a latency adds nothing: terms
     for risk chose worse arms on earlier releases of AI Hub. Doubt whether an arm runs at all does, through the cost of
     failing.
     """
@@ -71,14 +72,15 @@ def ranked(
     cost = (np.exp(posterior.mean) + startup) * cost_of_failing(failing)
     in_cost = Posterior(np.log(cost), posterior.sd, posterior.groups)
     measured = np.isin(candidates.model, observations.model)
-    careful = caution(observations, candidates)
+    behind = _reports_of(observations, candidates, reports)
+    careful = caution(observations, candidates) + in_pieces(facts, behind)
     unit = candidates.units()
     return Rankings(
         candidates,
         posterior.mean,
         posterior.sd,
         cost,
-        _reports_of(observations, candidates, reports),
+        behind,
         in_cost.best_probability(allowed=allowed),
         in_cost.expected_excess(regret_cap, allowed=allowed),
         _target_probability(posterior, facts.column("target_ms", count)),

@@ -186,6 +186,42 @@ def test_caution_asks_more_of_risky_arms_and_of_unproven_ones_and_nothing_where_
     assert by_arm[ARMS[3]] == {UNPROVEN_LOG_COST}
 
 
+CLOSE = (0.8, 0.45, 0.2, 0.7)
+
+
+def in_pieces(cells: Table, arm: str, *, cuts: float = 5, share: float = 0.8) -> Rankings:
+    """Nobody has measured the arm on class3, where its graph would be cut."""
+    known = cells.take((cells.chipset != "class3") | (cells.arm != arm))
+    there = (cells.chipset == "class3") & (cells.arm == arm)
+    facts = {"cuts": np.where(there, cuts, 0.0).tolist(), "delegated_share": np.where(there, share, 1.0).tolist()}
+    return rank(known, cells, **facts)
+
+
+def leaders(rankings: Rankings, device_class: str) -> set[str]:
+    return {ranking.arms[0].arm for ranking in rankings if ranking.device_class == device_class}
+
+
+def test_a_graph_in_pieces_that_nobody_measured_needs_a_clear_win() -> None:
+    """LN-11: 20 → 10 views a second. The next best arm takes 1.3 × as long, which is no clear win; 2.5 × is one."""
+    close, clear = make_fleet(log_costs=CLOSE), make_fleet(log_costs=(1.3, 1.1, 0.2, 1.2))
+    assert leaders(in_pieces(close, ARMS[2]), "class3") == {ARMS[1]}
+    assert leaders(in_pieces(close, ARMS[2]), "class2") == {ARMS[2]}
+    assert leaders(in_pieces(clear, ARMS[2]), "class3") == {ARMS[2]}
+
+
+def test_a_graph_with_its_ends_on_the_cpu_or_hardly_any_of_it_is_not_in_pieces() -> None:
+    close = make_fleet(log_costs=CLOSE)
+    assert leaders(in_pieces(close, ARMS[2], cuts=2), "class3") == {ARMS[2]}
+    assert leaders(in_pieces(close, ARMS[2], share=0.97), "class3") == {ARMS[2]}
+    assert leaders(in_pieces(close, ARMS[2], share=np.nan), "class3") == {ARMS[2]}
+
+
+def test_one_report_of_its_own_and_a_graph_in_pieces_is_judged_like_any_other() -> None:
+    close = make_fleet(log_costs=CLOSE)
+    facts = {"cuts": constant(close, 5.0), "delegated_share": constant(close, 0.8)}
+    assert leaders(rank(close, close, reports=1, **facts), "class3") == {ARMS[2]}
+
+
 def test_populations_that_share_nothing_do_not_touch_each_other() -> None:
     one, other = make_fleet(4, 3), make_fleet(3, 2)
     other = replace(other, chipset=np.char.add(other.chipset, "x"), model=np.char.add(other.model, "x"))
