@@ -54,6 +54,7 @@ def accelerator(device: NnapiDevice, nnapi: Nnapi, anomalies: list[Anomaly]) -> 
         supports=supports if device.supports is not None else None,
         probe_status=device.probe.status if device.probe else None,
         reference=device.probe.run if device.probe else None,
+        outputs=device.outputs,
     )
 
 

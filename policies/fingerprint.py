@@ -92,7 +92,7 @@ _CLASS_FACTS: Final = {
     "accelerators", "gpu", "runtimes", "shared_buffers", "population",
 }  # fmt: skip
 # What the catalogue says of a driver may be corrected without renaming every class; an alias is the same driver.
-_SAID_OF_IT: Final = {"raw_name", "kind", "int8", "fp16", "probe_status", "reference", "search"}
+_SAID_OF_IT: Final = {"raw_name", "kind", "int8", "fp16", "probe_status", "reference", "outputs", "search"}
 _NOT_CLASS_FACTS: Final = {part: {"__all__": _SAID_OF_IT} for part in ("accelerators", "runtimes")}
 
 
@@ -132,7 +132,13 @@ def fingerprint(report: CapabilityReport) -> Fingerprint:
         hints=_hints(soc_entry),
     )
     contradictions = [*_contradictions(facts), *_another_brand(device)]
-    anomalies += [*contradictions, *_switched_off(facts, soc_entry), *_not_nameable(facts), *_pretending(facts)]
+    anomalies += [
+        *contradictions,
+        *_switched_off(facts, soc_entry),
+        *_not_nameable(facts),
+        *_pretending(facts),
+        *_miscomputing(facts),
+    ]
     anomalies.sort(key=lambda anomaly: (anomaly.code, anomaly.detail))
     device_class = _class_of(facts, contradictions)
     return facts.model_copy(update={"device_class": device_class, "anomalies": tuple(anomalies)})
@@ -233,6 +239,12 @@ def _not_nameable(facts: Fingerprint) -> Iterator[Anomaly]:
     if left and not facts.names_accelerators:
         detail = f"the app's runtime leaves it to NNAPI which of {', '.join(left)} or the CPU runs a model"
         yield Anomaly(code="accelerator-not-nameable", detail=detail)
+
+
+def _miscomputing(facts: Fingerprint) -> Iterator[Anomaly]:
+    for one in facts.accelerators:
+        if one.outputs is not None and one.outputs.wrong:
+            yield Anomaly(code="miscomputes", detail=f"{one.name} differs from NNAPI's CPU in {one.outputs}")
 
 
 def _pretending(facts: Fingerprint) -> Iterator[Anomaly]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from policies import strict_json
 from policies.errors import DigestMismatch, UnitIdentifier
+from policies.operation_outputs import OperationOutputs
 from policies.reference_run import ReferenceRun
 from policies.validation import validated
 
@@ -88,6 +89,7 @@ class NnapiDevice(_Part):
     feature_level_encoding: Text | None = None
     supports: dict[Name, Annotated[tuple[Name, ...], Field(max_length=64)]] | None = None
     probe: NnapiProbe | None = None
+    outputs: OperationOutputs | None = None
 
 
 class Nnapi(_Part):

@@ -9,6 +9,7 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict
 
 from policies import catalog
+from policies.operation_outputs import OperationOutputs
 from policies.reference_run import ReferenceRun
 from policies.vocabulary import Delegate
 
@@ -30,7 +31,8 @@ class Fact(BaseModel):
 class Accelerator(Fact):
     """An NNAPI driver. `supports` is measured per operation and operand type; None where it was not asked.
 
-    `reference` is what the probe's reference graph took on it: a measurement, not one of the facts of a class.
+    `reference` is what the probe's reference graph took on it, `outputs` what it computes of single operations:
+    measurements, not among the facts of a class.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Accelerator(Fact):
     supports: Mapping[str, tuple[str, ...]] | None = None
     probe_status: str | None = None
     reference: ReferenceRun | None = None
+    outputs: OperationOutputs | None = None
 
     @property
     def no_faster_than_cpu(self) -> bool:

@@ -21,6 +21,7 @@ from ml.findings import (
     thermal,
     updates,
     vanished,
+    wrong_operation,
 )
 from ml.findings.device import Device, devices_of
 from ml.findings.finding import Finding
@@ -38,7 +39,7 @@ FALSE_DISCOVERY_RATE = 0.05
 DETECTORS = (
     phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, failing.detect, accuracy.detect,
     integers.detect, partitions.detect, startup.detect, updates.detect, newer.detect, vanished.detect,
-    model_fault.detect,
+    model_fault.detect, wrong_operation.detect,
 )  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def find(
     tested = [finding for detect in DETECTORS for finding in detect(seen)]
     found = model_fault.settled(_discoveries(tested), seen)
     found = with_quarantines(found, seen.rows, devices)
-    found = with_probes(with_operations(found, seen.of_socs, graphs), devices)
+    found = with_probes(with_operations(found, seen, graphs), devices)
     found = with_severity(found, seen.rows, devices)
     return sorted(found, key=lambda f: (-f.uses, -f.windows, f.name, f.soc, f.target))
 

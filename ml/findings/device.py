@@ -18,7 +18,7 @@ class Device:
 
     `runtimes`: versions of the libraries that the app loads models with, by `Runtime`, where there is one of a kind.
     `drivers`: NNAPI drivers that are listed, those of the CPU aside. `no_faster`: whether the probe measured them to need
-    what NNAPI's CPU needs, where it could tell. `reports` of the class, all of them distinct.
+    what NNAPI's CPU needs, where it could tell; `miscomputes`: operations that it found wrong, of drivers that it compared. `reports` of the class, all of them distinct.
     """
 
     soc: str
@@ -32,6 +32,7 @@ class Device:
     phone: str = ""
     drivers: frozenset[str] = frozenset()
     no_faster: Mapping[str, bool] = field(default_factory=dict)
+    miscomputes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     switched_off: bool = False
     reports: int = 1
 
@@ -71,6 +72,7 @@ def _device(f: Fingerprint, reports: int) -> Device:
         phone=f"{f.manufacturer} {f.model}",
         drivers=frozenset(f"nnapi.{a.name}" for a in listed),
         no_faster={f"nnapi.{a.name}": told for a in listed if (told := _no_faster(a)) is not None},
+        miscomputes={f"nnapi.{a.name}": frozenset(a.outputs.wrong) for a in listed if a.outputs is not None},
         switched_off=f.driver_switched_off,
         reports=reports,
     )

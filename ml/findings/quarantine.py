@@ -35,8 +35,8 @@ SCANNED: Final = ("soc", "target", "precision", "model")
 SIBLING: Final = ("soc_id", "version")
 """Attributes of cells. Those of siblings are looked at where the scan has been: every further one makes it less sure."""
 
-NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off", "rollout-breach"})
-"""Findings of what no phone runs any more."""
+NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off", "rollout-breach", "wrong-operation"})
+"""Findings of what no phone runs any more, or that no model may ever meet."""
 
 
 def with_quarantines(

@@ -35,6 +35,7 @@ HARM: Final = {
     "model-hang": Harm.STOPS,
     "wrong-output": Harm.WRONG,
     "model-wrong-output": Harm.WRONG,
+    "wrong-operation": Harm.WRONG,
     "accuracy-outlier": Harm.WRONG,
     "rollout-breach": Harm.LOST,
     "accelerator-vanished": Harm.LOST,

@@ -36,6 +36,9 @@ std::size_t size_of(const KeptOperand& operand);
 struct KeptModel;
 std::vector<uint8_t> computed(const KeptModel& model, const std::vector<uint8_t>& input);
 
+// What stands for the output of any other operation: the same for the same inputs, and another for others.
+std::vector<uint8_t> made_up(const KeptOperand& output, const std::vector<uint8_t>& inputs);
+
 struct KeptModel {
   std::vector<KeptOperand> operands;
   std::vector<KeptOperation> operations;

@@ -59,6 +59,7 @@ bool read_trouble(const std::string& what, std::istringstream& words, Trouble& t
 void read_device_line(const std::string& what, std::istringstream& words, ScriptedDevice& device) {
   if (what == "takes") add_all(device.takes, words);
   if (what == "refuses") add_all(device.refuses, words);
+  if (what == "miscomputes") add_all(device.miscomputes, words);
   if (what == "wrong") device.wrong = true;
   if (what == "no_memory") device.memory = false;
   if (what.size() > 3 && what.substr(what.size() - 3) == "_ms") words >> device.times_ms[what];

@@ -6,10 +6,11 @@
 //   device mtk-neuron accelerator 1000007 8.2.7
 //   takes TENSOR_QUANT8_ASYMM_SIGNED …    of the device above; what follows too
 //   refuses SOFTMAX …
-//   compile_ms 3                          also cached_ms, execute_ms
-//   die compile                           also hang; execute, asked:LSTM
+//   compile_ms 3                          also cached_ms, execute_ms; of the reference graph
+//   die compile                           also hang; execute, asked:LSTM, computed:LSTM
 //   fail compile 14                       also execute
 //   wrong                                 outputs are wrong
+//   miscomputes CONCATENATION …           so are those of models of this one operation
 //   no_memory                             has no memory domain
 #pragma once
 
@@ -37,6 +38,7 @@ struct ScriptedDevice {
   long long level = 0;
   std::set<std::string> takes;
   std::set<std::string> refuses;
+  std::set<std::string> miscomputes;
   std::map<std::string, int> times_ms;
   Trouble trouble;
   bool wrong = false;

@@ -55,6 +55,20 @@ void Compilation::run(const std::vector<uint8_t>& input, std::vector<uint8_t>& o
                          : library_.burst_compute(execution.get(), burst));
 }
 
+void Compilation::run(const std::vector<std::vector<uint8_t>>& inputs,
+                      std::vector<std::vector<uint8_t>>& outputs) const {
+  const Execution execution(library_, compilation_);
+  int32_t at = 0;
+  for (const auto& input : inputs) {
+    check(library_.execution_input(execution.get(), at++, nullptr, input.data(), input.size()));
+  }
+  at = 0;
+  for (auto& output : outputs) {
+    check(library_.execution_output(execution.get(), at++, nullptr, output.data(), output.size()));
+  }
+  check(library_.execution_compute(execution.get()));
+}
+
 Burst::Burst(const Library& library, const Compilation& compilation) : library_(library) {
   check(library_.burst_create(compilation.get(), &burst_));
 }

@@ -20,6 +20,9 @@ class Compilation {
   // One run; `burst` may be null. `output` has its right size already.
   void run(const std::vector<uint8_t>& input, std::vector<uint8_t>& output, ANeuralNetworksBurst* burst) const;
 
+  // The same for a model of any number of inputs and outputs.
+  void run(const std::vector<std::vector<uint8_t>>& inputs, std::vector<std::vector<uint8_t>>& outputs) const;
+
   ANeuralNetworksCompilation* get() const { return compilation_; }
 
  private:

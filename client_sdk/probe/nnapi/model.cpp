@@ -91,8 +91,7 @@ void Model::finish(const std::vector<uint32_t>& inputs, const std::vector<uint32
   check(library_.model_finish(model_));
 }
 
-std::unique_ptr<Model> one_operation(const Library& library, const Question& question) {
-  const Signature signature = parse_signature(question.operation->signature, question.type);
+std::unique_ptr<Model> model_of(const Library& library, int32_t code, const Signature& signature) {
   auto model = std::make_unique<Model>(library);
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> fed;
@@ -105,9 +104,13 @@ std::unique_ptr<Model> one_operation(const Library& library, const Question& que
     output.role = Role::Fed;
     outputs.push_back(model->add(output));
   }
-  model->operate(question.code, inputs, outputs);
+  model->operate(code, inputs, outputs);
   model->finish(fed, outputs);
   return model;
+}
+
+std::unique_ptr<Model> one_operation(const Library& library, const Question& question) {
+  return model_of(library, question.code, parse_signature(question.operation->signature, question.type));
 }
 
 bool supports(const Model& model, const ANeuralNetworksDevice* device) {

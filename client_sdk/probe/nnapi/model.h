@@ -42,6 +42,9 @@ class Model {
   std::vector<std::unique_ptr<Model>> models_;  // branches of control flow
 };
 
+// A model of one operation with these operands. Throws Model::Refused.
+std::unique_ptr<Model> model_of(const Library& library, int32_t code, const Signature& signature);
+
 // The model that asks a question. Throws Model::Refused.
 std::unique_ptr<Model> one_operation(const Library& library, const Question& question);
 

@@ -169,16 +169,6 @@ Role role_of(char kind) {
   }
 }
 
-// 0, 0.1, 0.5, 1, 5, 10: what signatures need. Rounds towards zero.
-uint16_t half_of(float number) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &number, sizeof bits);
-  const int exponent = static_cast<int>((bits >> 23) & 0xFFU) - 127 + 15;
-  if (exponent <= 0) return 0;
-  return static_cast<uint16_t>(((bits >> 16) & 0x8000U) | static_cast<uint32_t>(exponent) << 10 |
-                               ((bits >> 13) & 0x3FFU));
-}
-
 template <typename T>
 void append(std::vector<uint8_t>& bytes, T number) {
   const std::size_t end = bytes.size();
@@ -236,6 +226,15 @@ Signature parse_signature(std::string_view text, OperandType asked) {
   }
   if (signature.inputs.empty() || signature.outputs.empty()) refuse(text);
   return signature;
+}
+
+uint16_t half_of(float number) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  const int exponent = static_cast<int>((bits >> 23) & 0xFFU) - 127 + 15;
+  if (exponent <= 0) return 0;
+  return static_cast<uint16_t>(((bits >> 16) & 0x8000U) | static_cast<uint32_t>(exponent) << 10 |
+                               ((bits >> 13) & 0x3FFU));
 }
 
 std::size_t bytes_of(OperandType type) {

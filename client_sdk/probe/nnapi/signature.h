@@ -44,6 +44,9 @@ std::size_t bytes_of(OperandType type);
 bool is_quantised(OperandType type);
 uint32_t elements_of(const std::vector<uint32_t>& dimensions);
 
+// The bits of a half-precision number, rounded towards zero.
+uint16_t half_of(float number);
+
 // Scale and zero point that a tensor of ours has; `denominator` 0 stands for the default scale.
 void quantise(Operand& operand, int denominator);
 

@@ -53,6 +53,15 @@ void write(JsonWriter& json, const ReferenceRun& run) {
   json.close('}');
 }
 
+void write(JsonWriter& json, const Outputs& outputs) {
+  json.open('{').key("checked").number(outputs.checked).key("wrong").open('{');
+  std::size_t written = 0;
+  for (const auto& [operation, types] : outputs.wrong) {
+    if (written++ < kMostWrong) texts(json, operation, types);
+  }
+  json.close('}').close('}');
+}
+
 void write(JsonWriter& json, const NnapiDevice& device) {
   json.open('{').key("name").text(device.name);
   text(json, "type", device.type);
@@ -63,6 +72,7 @@ void write(JsonWriter& json, const NnapiDevice& device) {
     for (const auto& [operation, types] : *device.supports) texts(json, operation, types);
     json.close('}');
   }
+  if (device.outputs) write(json.key("outputs"), *device.outputs);
   if (device.run) write(json.key("probe"), *device.run);
   json.close('}');
 }

@@ -11,6 +11,7 @@ namespace nnfleet::report {
 
 inline constexpr std::size_t kMostBytes = 256 * 1024;
 inline constexpr std::size_t kMostFailures = 64;
+inline constexpr std::size_t kMostWrong = 16;  // operations: what gets more of them wrong is not told apart by them
 
 using Text = std::optional<std::string>;
 
@@ -38,12 +39,19 @@ struct ReferenceRun {
   std::map<std::string, double> times_ms;
 };
 
+// Outputs of one operation each, against NNAPI's CPU on the same input: operand types that came out wrong by operation.
+struct Outputs {
+  int checked = 0;
+  std::map<std::string, std::vector<std::string>> wrong;
+};
+
 struct NnapiDevice {
   std::string name;
   Text type;
   Text version;
   std::optional<int64_t> feature_level;
   std::optional<std::map<std::string, std::vector<std::string>>> supports;  // none: nobody could ask
+  std::optional<Outputs> outputs;                                           // none: there was no CPU, or nothing ran
   std::optional<ReferenceRun> run;                                          // none: it takes no reference graph
 };
 

@@ -10,8 +10,9 @@ struct Step {
 };
 
 constexpr Step kSteps[] = {
-    {"devices", 0, devices}, {"supports", 3, supports}, {"reference", 4, reference}, {"gles", 0, gles},
-    {"vulkan", 0, vulkan},   {"opencl", 0, opencl},     {"runtime", 1, runtime},     {"buffers", 0, buffers},
+    {"devices", 0, devices}, {"supports", 3, supports}, {"outputs", 3, outputs},
+    {"reference", 4, reference}, {"gles", 0, gles},     {"vulkan", 0, vulkan},
+    {"opencl", 0, opencl},   {"runtime", 1, runtime},   {"buffers", 0, buffers},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ int run_child(const std::string& step, const std::string& library_folder, const 
 using Arguments = std::vector<std::string>;
 void devices(const std::string& library_folder, const Arguments& arguments);
 void supports(const std::string& library_folder, const Arguments& arguments);
+void outputs(const std::string& library_folder, const Arguments& arguments);
 void reference(const std::string& library_folder, const Arguments& arguments);
 void gles(const std::string& library_folder, const Arguments& arguments);
 void vulkan(const std::string& library_folder, const Arguments& arguments);

@@ -14,6 +14,11 @@ int cpu_of(const std::vector<report::NnapiDevice>& devices) {
   return -1;
 }
 
+// A driver that the reference graph killed, hung or could not be compiled for is better left alone.
+bool runs(const report::NnapiDevice& device) {
+  return !device.run || device.run->status == "ok" || device.run->status == "wrong-output";
+}
+
 }  // namespace
 
 NnapiFacts ask_nnapi(Parent& parent, int api_level) {
@@ -29,6 +34,7 @@ NnapiFacts ask_nnapi(Parent& parent, int api_level) {
     const int at = static_cast<int>(index);
     ask_supports(parent, at, facts.nnapi->runtime_feature_level, devices[index], refused);
     ask_reference(parent, at, at == cpu ? -1 : cpu, devices[index], facts.memory_domains);
+    if (cpu >= 0 && at != cpu && runs(devices[index])) ask_outputs(parent, at, cpu, devices[index]);
   }
   for (const std::string& operation : refused) parent.note("nnapi:model:" + operation, {true, false, 0, 1});
   return facts;

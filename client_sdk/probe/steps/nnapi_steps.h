@@ -1,4 +1,4 @@
-// The three steps of NNAPI, as the parent takes them.
+// The steps of NNAPI, as the parent takes them.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,10 @@ std::optional<report::Nnapi> ask_devices(Parent& parent);
 // After three deaths nobody asks further, and what was not asked counts as "no": such a driver is better left alone.
 void ask_supports(Parent& parent, int index, std::optional<int64_t> runtime_level, report::NnapiDevice& device,
                   RefusedModels& refused);
+
+// Fills `outputs` where anything that the driver takes could be compared with NNAPI's CPU. A driver that dies of an
+// operation goes on behind it, three times at most.
+void ask_outputs(Parent& parent, int index, int cpu_index, report::NnapiDevice& device);
 
 // Fills `run`; `cpu_index` -1 compares with nothing.
 void ask_reference(Parent& parent, int index, int cpu_index, report::NnapiDevice& device,

@@ -54,6 +54,8 @@ TEST("the largest report there can be stays under the limit") {
     (*device.supports)["BIDIRECTIONAL_SEQUENCE_" + std::to_string(operation)] = {
         "TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"};
   }
+  device.outputs.emplace();
+  device.outputs->wrong = *device.supports;
   report.nnapi->devices.assign(16, device);
   report.failures.assign(1000, {std::string(128, 's'), 11, true});
   CHECK(to_json(report).size() < kMostBytes);
