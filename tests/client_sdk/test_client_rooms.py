@@ -6,10 +6,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
-from sdk_builders import NPU, FakeRunner, FakeServer, ManualClock, make_client
+from sdk_builders import GPU, NPU, FakeRunner, FakeServer, ManualClock, make_client
 
 from nnfleet_client import FleetClient, Settings
 from nnfleet_client.room import MOST_ROOMS, Room
@@ -31,8 +31,8 @@ print(client.waiting, flush=True)
 """
 
 
-def client_of(folder: Path, server: FakeServer | None = None, seed: int = 1) -> FleetClient:
-    client = make_client(server or FakeServer(), ManualClock(), seed=seed, settings=Settings(folder=folder))
+def client_of(folder: Path, server: FakeServer | None = None, seed: int = 1, **settings: Any) -> FleetClient:
+    client = make_client(server or FakeServer(), ManualClock(), seed=seed, settings=Settings(folder=folder, **settings))
     client.refresh()
     return client
 
@@ -71,9 +71,34 @@ def test_a_start_that_goes_on_in_another_process_is_neither_a_crash_nor_a_suspic
 def test_what_a_killed_process_left_is_taken_up_by_the_next(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     other.kill()
     other.wait()
-    server = FakeServer()
-    client_of(tmp_path, server).flush()
+    server, runner = FakeServer(), FakeRunner()
+    client = client_of(tmp_path, server)
+    client.flush()
+    client.use("segmentation", runner, 1)
     assert [record["kind"] for record in server.records.values()] == ["attempt"]
+    assert runner.started == [GPU]
+
+
+def test_a_process_that_its_user_ended_has_not_crashed(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    other.kill()
+    other.wait()
+    runner = FakeRunner()
+    client = client_of(tmp_path, ended_from_outside=True)
+    assert client.waiting == 0
+    client.use("segmentation", runner, 1)
+    assert runner.started == [NPU]
+    client.close()
+    assert client_of(tmp_path).waiting == 1  # the window: the mark is gone from the disk too
+
+
+def test_a_crash_stays_a_crash_however_the_process_after_it_ends(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    other.kill()
+    other.wait()
+    client_of(tmp_path).close()
+    runner = FakeRunner()
+    again = client_of(tmp_path, seed=2, ended_from_outside=True)
+    again.use("segmentation", runner, 1)
+    assert (again.waiting, runner.started) == (2, [GPU])
 
 
 def test_two_clients_in_one_process_keep_apart(tmp_path: Path) -> None:

@@ -90,14 +90,23 @@ class Context {
 }
 class ApplicationInfo { String nativeLibraryDir = "."; }
 class PowerManager { int getCurrentThermalStatus() { return 0; } }
+class ActivityManager {
+    java.util.List<ApplicationExitInfo> getHistoricalProcessExitReasons(String name, int pid, int most) { return null; }
+}
+class ApplicationExitInfo {
+    static final int REASON_UNKNOWN = 0, REASON_LOW_MEMORY = 3, REASON_USER_REQUESTED = 10;
+    int getReason() { return REASON_UNKNOWN; }
+}
 """
 AROUND = """
 import io.nnfleet.client.*;
 import java.io.File;
+import java.util.List;
 class Readme {
     void inAnApp(Context context, PowerManager power, byte[] report, String randomIdKeptOnThisPhone, byte[] publicKey, Runner runner)
             throws Exception { %s }
     void once(Context context) { %s }
+    void atTheStart(ActivityManager activityManager, FleetClient.Builder builder) { %s }
 }
 """
 

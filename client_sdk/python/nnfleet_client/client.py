@@ -40,7 +40,8 @@ class Settings:
     all three in memory. One folder belongs to one app on one phone, and serves one client at a time: another one, in this
     process or another, has a room of its own in it. `buffer_records`, `buffer_bytes`: bounds of
     the unsent observations. `trusted_keys`: key id → 32-byte Ed25519 public key; with any, a document without a
-    good signature is refused, without any, signatures are not looked at.
+    good signature is refused, without any, signatures are not looked at. `ended_from_outside`: the system says that the
+    process before this one was ended by its user, for its memory or by an update: then its unfinished starts are no crashes.
     """
 
     folder: Path | None = None
@@ -48,6 +49,7 @@ class Settings:
     buffer_records: int = 10_000
     buffer_bytes: int = 4 * 1024 * 1024
     trusted_keys: Mapping[str, bytes] = field(default_factory=dict)
+    ended_from_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,9 @@ class FleetClient:
         self._sender = TelemetrySender(self._buffer, transport, self._clock, self._rng, self._fetcher.upload_report)
         origin = Origin(self.report_id, app, SDK, settings.app_version)
         writer = ObservationWriter(origin, self._clock, self._rng)
-        suspects = Suspects(self.report_id, self._room.folder)
+        suspects = Suspects(self.report_id, self._room.folder, settings.ended_from_outside)
+        if suspects.forgiven:
+            self._buffer.remove(suspects.forgiven)
         self._notebook = Notebook(writer, self._buffer, suspects, self._clock)
 
     @property

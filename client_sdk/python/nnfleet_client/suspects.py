@@ -24,14 +24,41 @@ DRIVER_DEATHS: Final = frozenset({"ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"})
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A start that never ended, and how often in a row; held until a wall-clock moment."""
+    """A start that never ended, and how often in a row; held until a wall-clock moment.
+
+    While it may still end it is `open`, and knows its mark and until when the one before it was held.
+    """
 
     crashes: int
     until_s: float
+    open: bool = False
+    before_until_s: float = 0.0
+    attempt_id: str | None = None
 
     def holds(self, now_s: float) -> bool:
         """True until its end. One that ends later than it can have been meant to was written before the clock was set."""
         return now_s < self.until_s <= now_s + hold_s(self.crashes) + CLOCK_SLACK_S
+
+    def closed(self) -> Suspicion:
+        """The same, of a start that will have no end."""
+        return Suspicion(self.crashes, self.until_s)
+
+    def before(self) -> Suspicion | None:
+        """What was held against the arm before this start."""
+        return Suspicion(self.crashes - 1, self.before_until_s) if self.crashes > 1 else None
+
+    def to_json(self) -> list[Any]:
+        """Four values of an open one, two of others."""
+        return [self.crashes, self.until_s, *([self.before_until_s, self.attempt_id] if self.open else [])]
+
+    @classmethod
+    def from_json(cls, raw: Any) -> Suspicion:
+        """Raises TypeError or ValueError for anything else."""
+        crashes, until_s, *rest = raw
+        if not rest:
+            return cls(int(crashes), float(until_s))
+        before_until_s, attempt_id = rest
+        return cls(int(crashes), float(until_s), True, float(before_until_s), attempt_id and str(attempt_id))
 
 
 def hold_s(crashes: int) -> float:
@@ -46,16 +73,24 @@ class Suspects:
     start that was never followed by its end (the process died) keeps its arm out for a day, doubled each time in a
     row, at most 30 days: a phone may reboot once, not every morning. With a folder the starts are on disk before
     the driver is touched; without one they live as long as this object.
+
+    `ended_from_outside` says that the process before was: its unfinished starts are held against nobody, and their marks,
+    `forgiven`, are not to be sent.
     """
 
-    def __init__(self, report_id: str, folder: Path | None = None) -> None:
+    def __init__(self, report_id: str, folder: Path | None = None, ended_from_outside: bool = False) -> None:
         self._report_id = report_id
         self._path = None if folder is None else folder / SUSPECTS_FILE
         self._lock = threading.Lock()
         self._failed: set[str] = set()
         self._dead_drivers: set[tuple[str, str]] = set()
-        self._suspicions: dict[str, Suspicion] = self._load()
-        self._before: dict[str, Suspicion | None] = {}
+        left = self._load()
+        unfinished = {key: held for key, held in left.items() if held.open}
+        self.forgiven = [held.attempt_id for held in unfinished.values() if ended_from_outside and held.attempt_id]
+        settled = {key: held.before() if ended_from_outside else held.closed() for key, held in unfinished.items()}
+        self._suspicions = {key: held for key, held in (left | settled).items() if held is not None}
+        if unfinished:
+            self._save()  # whatever ends this process, it is not what ended that one
         # Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
         self._running: Counter[str] = Counter()
 
@@ -66,16 +101,16 @@ class Suspects:
         suspected = suspicion is not None and suspicion.holds(now_s) and not self._running[key]
         return suspected or key in self._failed or _driver(rung) in self._dead_drivers
 
-    def started(self, model: str, rung: Rung, now_s: float) -> None:
-        """Note a start before it is made. Until `ended`, the next process suspects the arm."""
+    def started(self, model: str, rung: Rung, now_s: float, attempt_id: str | None = None) -> None:
+        """Note a start before it is made. Until `ended`, the next process suspects the arm. `attempt_id` is its mark's."""
         key = self._key(model, rung)
         with self._lock:
             self._running[key] += 1
             if self._running[key] == 1:
                 before = self._suspicions.get(key)
-                crashes = 1 if before is None else before.crashes + 1
-                self._before[key] = before
-                self._suspicions[key] = Suspicion(crashes, now_s + hold_s(crashes))
+                crashes, before_until_s = (1, 0.0) if before is None else (before.crashes + 1, before.until_s)
+                until_s = now_s + hold_s(crashes)
+                self._suspicions[key] = Suspicion(crashes, until_s, True, before_until_s, attempt_id)
                 self._forget_old_ones(now_s)
                 self._save()
 
@@ -86,7 +121,6 @@ class Suspects:
             self._running[key] -= 1
             if not self._running[key]:
                 self._suspicions.pop(key, None)
-                self._before.pop(key, None)
                 self._save()
             if failure is not None:
                 self._failed.add(key)
@@ -97,18 +131,20 @@ class Suspects:
         key = self._key(model, rung)
         with self._lock:
             self._running[key] -= 1
-            if self._running[key]:
-                return
-            before = self._before.pop(key, None)
-            self._suspicions.pop(key, None)
-            if before is not None:
-                self._suspicions[key] = before
-            self._save()
+            held = None if self._running[key] else self._suspicions.pop(key, None)
+            if held is not None:
+                before = held.before()
+                self._suspicions |= {} if before is None else {key: before}
+                self._save()
 
     def abandoned(self, model: str, rung: Rung) -> None:
         """Note that a start will have no end: from here on the arm is under suspicion in this process too."""
+        key = self._key(model, rung)
         with self._lock:
-            self._running[self._key(model, rung)] -= 1
+            self._running[key] -= 1
+            if key in self._suspicions and not self._running[key]:
+                self._suspicions[key] = self._suspicions[key].closed()
+                self._save()
 
     def _forget_old_ones(self, now_s: float) -> None:
         """Arms of documents and drivers that are long gone would stay in the file for ever."""
@@ -127,14 +163,14 @@ class Suspects:
 
     def _save(self) -> None:
         if self._path is not None:
-            raw = {key: [held.crashes, held.until_s] for key, held in self._suspicions.items()}
+            raw = {key: held.to_json() for key, held in self._suspicions.items()}
             write_atomically(self._path, json.dumps(raw).encode())
 
     def _load(self) -> dict[str, Suspicion]:
         content = None if self._path is None else read_or_none(self._path)
         try:
             raw: Mapping[str, Any] = {} if content is None else json.loads(content)
-            return {key: Suspicion(int(crashes), float(until_s)) for key, (crashes, until_s) in raw.items()}
+            return {key: Suspicion.from_json(held) for key, held in raw.items()}
         except (ValueError, TypeError, AttributeError):
             return {}  # a damaged file suspects nobody
 

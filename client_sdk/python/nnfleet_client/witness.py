@@ -58,8 +58,12 @@ class UseWitness:
         """Write the suspicion and the mark, on disk where there is a folder, before the driver is touched."""
         propensity = self._plan.served_propensity(rung.arm_id, passed_over)
         trial = Trial(self._plan, rung, propensity, self._now.workload, self._conditions_now() or self._known())
-        self._notebook.suspects.started(self._plan.model, rung, self._notebook.clock.now_s())
-        self._open = _Mark(trial, self._write_mark(trial))
+        mark = self._notebook.writer.attempt(trial) if self._sampled else None
+        attempt_id = None if mark is None else str(mark["record_id"])
+        self._notebook.suspects.started(self._plan.model, rung, self._notebook.clock.now_s(), attempt_id)
+        if mark is not None:
+            self._notebook.buffer.add(mark, held=True)
+        self._open = _Mark(trial, attempt_id)
 
     def ended(self, rung: Rung, window: Window, fell: bool) -> None:
         """Lift the suspicion; replace the mark by the window."""
@@ -88,13 +92,6 @@ class UseWitness:
         if self._open.attempt_id is not None:
             self._notebook.buffer.release(self._open.attempt_id)
         self._open = None
-
-    def _write_mark(self, trial: Trial) -> str | None:
-        if not self._sampled:
-            return None
-        record = self._notebook.writer.attempt(trial)
-        self._notebook.buffer.add(record, held=True)
-        return str(record["record_id"])
 
     def _conditions_now(self) -> Mapping[str, Any]:
         return {} if self._conditions is None else self._conditions()

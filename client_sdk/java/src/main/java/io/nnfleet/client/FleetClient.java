@@ -43,7 +43,11 @@ public final class FleetClient implements Closeable {
         buffer = new Buffer(new Spool(room.folder()), builder.bufferRecords, builder.bufferBytes);
         sender = new TelemetrySender(buffer, builder.transport, clock, random, fetcher);
         ObservationWriter writer = new ObservationWriter(reportId, builder.app, builder.appVersion, clock, random);
-        notebook = new UseWitness.Notebook(writer, buffer, new Suspects(reportId, room.folder()), clock);
+        Suspects suspects = new Suspects(reportId, room.folder(), builder.endedFromOutside);
+        if (!suspects.forgiven().isEmpty()) {
+            buffer.remove(suspects.forgiven());
+        }
+        notebook = new UseWitness.Notebook(writer, buffer, suspects, clock);
     }
 
     /**
@@ -182,6 +186,7 @@ public final class FleetClient implements Closeable {
         private String appVersion;
         private int bufferRecords = 10_000;
         private int bufferBytes = 4 * 1024 * 1024;
+        private boolean endedFromOutside;
         private Clock clock = Clock.SYSTEM;
         private Random random = new SecureRandom();
 
@@ -223,6 +228,15 @@ public final class FleetClient implements Closeable {
         /** With any key, a document without a good signature is refused; without any, signatures are not looked at. */
         public Builder trustedKey(String keyId, byte[] ed25519PublicKey) {
             trustedKeys.put(keyId, ed25519PublicKey.clone());
+            return this;
+        }
+
+        /**
+         * The system says that the process before this one was ended by its user, for its memory or by an update (Android's
+         * ApplicationExitInfo): then its unfinished starts are no crashes.
+         */
+        public Builder endedFromOutside(boolean endedFromOutside) {
+            this.endedFromOutside = endedFromOutside;
             return this;
         }
 

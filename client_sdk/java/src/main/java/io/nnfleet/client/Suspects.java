@@ -22,9 +22,7 @@ import java.util.TreeMap;
  */
 final class Suspects {
     private static final String SUSPECTS_FILE = "suspects.json";
-    private static final double HOLD_S = 86_400;
-    private static final double MOST_HOLD_S = 30 * 86_400;
-    private static final double CLOCK_SLACK_S = 60;
+    private static final byte[] NOTHING = "{}".getBytes(Json.UTF_8);
     // What NNAPI and binder say when the driver's process is gone: every model on that accelerator is affected.
     private static final List<String> DRIVER_DEATHS =
             Collections.unmodifiableList(Arrays.asList("ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"));
@@ -34,35 +32,20 @@ final class Suspects {
     private final Set<String> failed = new HashSet<>();
     private final Set<String> deadDrivers = new HashSet<>();
     private final Map<String, Suspicion> suspicions = new HashMap<>();
-    private final Map<String, Suspicion> heldBefore = new HashMap<>();
+    private final List<String> forgiven = new ArrayList<>();
     // Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
     private final Map<String, Integer> running = new HashMap<>();
 
-    Suspects(String reportId, File folder) {
+    /** {@code endedFromOutside} says that the process before was: its unfinished starts are held against nobody. */
+    Suspects(String reportId, File folder, boolean endedFromOutside) {
         this.reportId = reportId;
         this.file = folder == null ? null : new File(folder, SUSPECTS_FILE);
-        load();
+        settle(loaded(), endedFromOutside);
     }
 
-    /** A start that never ended, and how often in a row; held until a wall-clock moment. */
-    private static final class Suspicion {
-        final long crashes;
-        final double untilS;
-
-        Suspicion(long crashes, double untilS) {
-            this.crashes = crashes;
-            this.untilS = untilS;
-        }
-
-        /** Until its end. One that ends later than it can have been meant to was written before the clock was set. */
-        boolean holds(double nowS) {
-            return nowS < untilS && untilS <= nowS + holdS(crashes) + CLOCK_SLACK_S;
-        }
-    }
-
-    /** How long an arm is kept off after so many starts in a row that never ended. */
-    private static double holdS(long crashes) {
-        return Math.min(MOST_HOLD_S, HOLD_S * Math.pow(2, Math.min(crashes - 1, 10)));
+    /** Marks of starts that a process could not end because it was ended from outside: not to be sent. */
+    List<String> forgiven() {
+        return forgiven;
     }
 
     /** True where this rung is to be passed over at this wall-clock moment. */
@@ -73,15 +56,15 @@ final class Suspects {
         return suspected || failed.contains(key) || deadDrivers.contains(driver(rung));
     }
 
-    /** Notes a start before it is made. Until {@code ended}, the next process suspects the arm. */
-    synchronized void started(String model, Rung rung, double nowS) {
+    /**
+     * Notes a start before it is made. Until {@code ended}, the next process suspects the arm. {@code attemptId} is its mark's,
+     * null where it has none.
+     */
+    synchronized void started(String model, Rung rung, double nowS, String attemptId) {
         String key = key(model, rung);
         running.put(key, runningNow(key) + 1);
         if (runningNow(key) == 1) {
-            Suspicion before = suspicions.get(key);
-            long crashes = before == null ? 1 : before.crashes + 1;
-            heldBefore.put(key, before);
-            suspicions.put(key, new Suspicion(crashes, nowS + holdS(crashes)));
+            suspicions.put(key, Suspicion.after(suspicions.get(key), nowS, attemptId));
             forgetOldOnes(nowS);
             save();
         }
@@ -94,7 +77,6 @@ final class Suspects {
         if (runningNow(key) == 0) {
             running.remove(key);
             suspicions.remove(key);
-            heldBefore.remove(key);
             save();
         }
         if (failure != null) {
@@ -109,27 +91,27 @@ final class Suspects {
     synchronized void withdrawn(String model, Rung rung) {
         String key = key(model, rung);
         running.put(key, runningNow(key) - 1);
-        if (runningNow(key) > 0) {
-            return;
+        if (runningNow(key) == 0) {
+            Suspicion held = suspicions.remove(key);
+            keep(key, held == null ? null : held.before());
+            save();
         }
-        suspicions.remove(key);
-        Suspicion before = heldBefore.remove(key);
-        if (before != null) {
-            suspicions.put(key, before);
-        }
-        save();
     }
 
     /** Notes that a start will have no end: from here on the arm is under suspicion in this process too. */
     synchronized void abandoned(String model, Rung rung) {
         String key = key(model, rung);
         running.put(key, runningNow(key) - 1);
+        if (runningNow(key) == 0 && suspicions.containsKey(key)) {
+            suspicions.put(key, suspicions.get(key).closed());
+            save();
+        }
     }
 
     // Arms of documents and drivers that are long gone would stay in the file for ever.
     private void forgetOldOnes(double nowS) {
         for (Iterator<Suspicion> each = suspicions.values().iterator(); each.hasNext(); ) {
-            if (nowS >= each.next().untilS + MOST_HOLD_S) {
+            if (nowS >= each.next().untilS + Suspicion.MOST_HOLD_S) {
                 each.remove();
             }
         }
@@ -159,25 +141,46 @@ final class Suspects {
         }
         Map<String, Object> raw = new TreeMap<>();
         for (Map.Entry<String, Suspicion> each : suspicions.entrySet()) {
-            raw.put(each.getKey(), Arrays.<Object>asList(each.getValue().crashes, each.getValue().untilS));
+            raw.put(each.getKey(), each.getValue().toJson());
         }
         AtomicFiles.write(file, Json.bytes(raw));
     }
 
-    private void load() {
-        byte[] content = file == null ? null : AtomicFiles.readOrNull(file);
-        if (content == null) {
-            return;
+    private void settle(Map<String, Suspicion> left, boolean endedFromOutside) {
+        boolean unfinished = false;
+        for (Map.Entry<String, Suspicion> each : left.entrySet()) {
+            Suspicion held = each.getValue();
+            unfinished |= held.open;
+            if (held.open && endedFromOutside) {
+                forgiven.add(held.attemptId);
+                keep(each.getKey(), held.before());
+            } else {
+                keep(each.getKey(), held.closed());
+            }
         }
+        forgiven.removeAll(Collections.singleton(null));
+        if (unfinished) {
+            save(); // whatever ends this process, it is not what ended that one
+        }
+    }
+
+    private void keep(String key, Suspicion held) {
+        if (held != null) {
+            suspicions.put(key, held);
+        }
+    }
+
+    /** What the file holds; a damaged one suspects nobody. */
+    private Map<String, Suspicion> loaded() {
+        Map<String, Suspicion> found = new HashMap<>();
+        byte[] content = file == null ? null : AtomicFiles.readOrNull(file);
         try {
-            for (Map.Entry<String, Object> each : Json.object(content).entrySet()) {
-                List<Object> pair = Json.list(each.getValue());
-                if (pair.size() == 2) {
-                    suspicions.put(each.getKey(), new Suspicion(Json.whole(pair.get(0)), Json.number(pair.get(1))));
-                }
+            for (Map.Entry<String, Object> each : Json.object(content == null ? NOTHING : content).entrySet()) {
+                found.put(each.getKey(), Suspicion.fromJson(each.getValue()));
             }
         } catch (JsonException damaged) {
-            suspicions.clear(); // a damaged file suspects nobody
+            return new HashMap<>();
         }
+        return found;
     }
 }

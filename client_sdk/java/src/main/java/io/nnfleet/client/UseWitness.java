@@ -52,11 +52,11 @@ final class UseWitness implements Witness {
         Map<String, Object> before = conditionsNow();
         double propensity = plan.servedPropensity(rung.armId, passedOver);
         open = new Trial(plan, rung, propensity, now.workload, before.isEmpty() ? known() : before);
-        notebook.suspects.started(plan.model, rung, notebook.clock.nowS());
-        if (sampled) {
-            Map<String, Object> mark = notebook.writer.attempt(open);
+        Map<String, Object> mark = sampled ? notebook.writer.attempt(open) : null;
+        openAttemptId = mark == null ? null : (String) mark.get("record_id");
+        notebook.suspects.started(plan.model, rung, notebook.clock.nowS(), openAttemptId);
+        if (mark != null) {
             notebook.buffer.add(mark, true);
-            openAttemptId = (String) mark.get("record_id");
         }
     }
 

@@ -9,9 +9,12 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.Rule;
 import org.junit.Test;
@@ -58,13 +61,42 @@ public class RoomTest {
         assertEquals(1, here().waiting()); // what the other one could not send
     }
 
-    @Test
-    public void what_a_killed_process_left_is_taken_up_by_the_next() throws Exception {
+    /** Another process that was killed in the middle of a start. */
+    private void killed() throws Exception {
         Process other = other();
         BufferedReader said = new BufferedReader(new InputStreamReader(other.getInputStream(), Json.UTF_8));
         assertEquals("started", said.readLine());
         other.destroyForcibly().waitFor();
-        assertEquals(java.util.Collections.<Object>singletonList("attempt"), sentBy(here()));
+    }
+
+    private Map<String, Object> suspects() throws Exception {
+        return Json.object(Files.readAllBytes(new File(folder.getRoot(), "suspects.json").toPath()));
+    }
+
+    @Test
+    public void what_a_killed_process_left_is_taken_up_by_the_next() throws Exception {
+        killed();
+        assertEquals(Collections.<Object>singletonList("attempt"), sentBy(here()));
+        assertEquals(1, suspects().size());
+    }
+
+    @Test
+    public void a_process_that_its_user_ended_has_not_crashed() throws Exception {
+        killed();
+        FleetClient client = client(server.transport(), new ManualClock()).folder(folder.getRoot()).endedFromOutside(true).build();
+        assertEquals(0, client.waiting());
+        assertEquals(0, suspects().size());
+        client.close();
+        assertEquals(0, here().waiting()); // it is gone from the disk too
+    }
+
+    @Test
+    public void a_crash_stays_a_crash_however_the_process_after_it_ends() throws Exception {
+        killed();
+        here().close();
+        FleetClient client = client(server.transport(), new ManualClock()).folder(folder.getRoot()).endedFromOutside(true).build();
+        assertEquals(1, client.waiting());
+        assertEquals(1, suspects().size());
     }
 
     @Test
@@ -110,7 +142,7 @@ public class RoomTest {
         FleetClient client = client(server.transport(), clock).build();
         client.refresh();
         use(client);
-        Poller poller = new Poller(java.util.Collections.singletonList(client), clock);
+        Poller poller = new Poller(Collections.singletonList(client), clock);
         for (int round = 0; round < 3; round++) {
             assertEquals(900, poller.round(), 0);
             clock.passS(900);
