@@ -58,7 +58,7 @@ class Learner:
         model = self.model.add(question.extra) if len(question.extra) else self.model
         mean, sd = model.predict(question.cells, return_std=True)
         known = concatenate(question.base, question.extra)
-        return mean + caution(known, question.cells), mean, sd
+        return mean + caution(known, question.cells, sd), mean, sd
 
     def half_widths(self, question: Question, sd: Numbers) -> tuple[Numbers, Numbers] | None:
         """Half widths of the 80 % and 95 % intervals, None where the base was not calibrated."""

@@ -47,9 +47,9 @@ class Rankings:
     """All rankings as columns over the candidate cells; iterate for `Ranking` records.
 
     `cells` (n rows), `mean` and `sd` of log latency (log ms), `cost_ms`, `reports`, `best_probability`, `regret`,
-    `target_probability` (NaN without a target), `excluded` (`Exclusion` values), `caution` (log cost that an arm pays in the order
-    for a model or a graph in pieces that nobody measured), `measured` (model), `unit` (n,) and `order`: row numbers, units together, best
-    first, excluded last.
+    `target_probability` (NaN without a target), `excluded` (`Exclusion` values), `caution` (log cost that an arm pays in
+    the order for doubt: of its latency, of a model or of a graph in pieces that nobody measured), `measured` (model),
+    `unit` (n,) and `order`: row numbers, units together, best first, excluded last.
     """
 
     cells: Table

@@ -58,9 +58,8 @@ def ranked(
 ) -> Rankings:
     """The rankings that follow from a posterior of the candidates; arguments as in `recommend`.
 
-    Arms are ordered by expected log cost, with `caution` where a model is new, and for graphs `in_pieces`. Doubt about a latency adds nothing: terms
-    for risk chose worse arms on earlier releases of AI Hub. Doubt whether an arm runs at all does, through the cost of
-    failing.
+    Arms are ordered by expected log cost and `caution`, and for graphs `in_pieces`: doubt about a latency costs a little,
+    a risky arm of a new model more. Doubt whether an arm runs at all counts through the cost of failing.
     """
     facts, limits, count = facts or CellFacts(), limits or Limits(), len(candidates)
     if any(len(column) != count for column in facts.columns.values()):
@@ -73,7 +72,7 @@ def ranked(
     in_cost = Posterior(np.log(cost), posterior.sd, posterior.groups)
     measured = np.isin(candidates.model, observations.model)
     behind = _reports_of(observations, candidates, reports)
-    careful = caution(observations, candidates) + in_pieces(facts, behind)
+    careful = caution(observations, candidates, posterior.sd) + in_pieces(facts, behind)
     unit = candidates.units()
     return Rankings(
         candidates,

@@ -42,9 +42,9 @@ WIDE: Final = Prior({}, 0.02, 3.0)
 ADAPT_FROM: Final = 100
 ADAPT_ROWS: Final = 1200
 ADAPT_ITERATIONS: Final = 12
-FROM_FROZEN: Final = Prior(FROZEN, other=1e-4, log_sd=1.5)
+FROM_FROZEN: Final = Prior(FROZEN, other=1e-4, log_sd=0.75)
 """Rows a population needs before variances adapt to it, rows and steps that this takes (a few seconds), and the prior:
-by how much variances differ between populations. Rows chosen by regret on release 0.60.0 of AI Hub."""
+by how much variances differ between populations. Rows and spread chosen by regret on earlier releases of AI Hub."""
 
 
 class Evidence:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ml.caution import MIN_UNITS, RISKY_LOG_COST, UNPROVEN_LOG_COST, caution
 from ml.coverage_prior import coverage_log_cost
 from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
+from ml.posterior import Posterior, UnitGroup
 from ml.rankings import Rankings
-from ml.recommend import recommend
+from ml.recommend import ranked, recommend
 from ml.table import Numbers, Table, concatenate
 
 ARMS = ("fp32.tflite.cpu", "fp16.tflite.gpu", "int8.tflite.nnapi.google-edgetpu", "int8.tflite.cpu")
@@ -177,7 +178,7 @@ def test_caution_asks_more_of_risky_arms_and_of_unproven_ones_and_nothing_where_
     fleet = now_and_then_a_disaster(make_fleet(12, 6, (0.8, 0.45, 0.0, 0.7)), ARMS[2])
     seldom = (fleet.arm != ARMS[3]) | (np.arange(len(fleet)) < 4 * (MIN_UNITS - 1))
     known = fleet.take((fleet.model != "model5") & seldom)
-    asked = caution(known, fleet)
+    asked = caution(known, fleet, np.zeros(len(fleet)))
     new = fleet.model == "model5"
     assert not asked[~new].any()
     by_arm = {arm: set(asked[new & (fleet.arm == arm)].tolist()) for arm in ARMS}
@@ -220,6 +221,14 @@ def test_one_report_of_its_own_and_a_graph_in_pieces_is_judged_like_any_other() 
     close = make_fleet(log_costs=CLOSE)
     facts = {"cuts": constant(close, 5.0), "delegated_share": constant(close, 0.8)}
     assert leaders(rank(close, close, reports=1, **facts), "class3") == {ARMS[2]}
+
+
+def test_of_two_arms_expected_to_take_as_long_the_surer_one_leads() -> None:
+    fleet = make_fleet(1, 1)
+    sd = np.where(fleet.arm == ARMS[2], 0.1, 0.6)
+    posterior = Posterior(np.zeros(len(fleet)), sd, (UnitGroup(np.arange(len(fleet))[None], np.diag(sd**2)[None]),))
+    rankings = ranked(posterior, fleet, fleet, np.ones(len(fleet), dtype=np.intp))
+    assert fleet.arm[rankings.leader].tolist() == [ARMS[2]]
 
 
 def test_populations_that_share_nothing_do_not_touch_each_other() -> None:
