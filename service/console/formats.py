@@ -159,6 +159,11 @@ def words(code: str) -> str:
     return code.replace("-", " ").replace("_", " ")
 
 
+def chip(soc: str) -> str:
+    """The SoC of a finding; a finding of no one SoC is on several."""
+    return "several SoCs" if soc == "*" else soc
+
+
 def pairs(names: Iterable[str]) -> list[tuple[str, str]]:
     """Names as a choice takes them: each its own text."""
     return [(name, name) for name in names]
@@ -182,6 +187,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "figure": figure,
     "chance": chance,
     "words": words,
+    "chip": chip,
     "pairs": pairs,
 }
 """Names in templates."""

@@ -37,4 +37,4 @@ def own_evidence(session: Session, rows: list[dict[str, Any]]) -> list[dict[str,
         return rows
     theirs = select(ACCEPTED_MODEL.c.name).group_by(ACCEPTED_MODEL.c.name)
     names = set(session.connection().execute(theirs.having(func.bool_and(of_own(ACCEPTED_MODEL.c.app)))).scalars())
-    return [row for row in rows if str(row.get("model", "")).rpartition("/")[2] in names]
+    return [row for row in rows if "model" not in row or str(row["model"]).rpartition("/")[2] in names]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from console_builders import Stage
+from console_builders import Stage, model_finding
 from flask import Flask
 from flask.testing import FlaskClient
 from signing_in import act, signed_in, token_of
@@ -22,6 +22,7 @@ from service.identity import keyring, people
 from service.identity.access import ACCESS, Reach, Scope
 from service.identity.actor import Role
 from service.identity.keyring import NewKey
+from service.store.findings import finding_id
 from service.store.tables import AuditRow
 
 RULES = sorted(create_app(NOBODY).url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
@@ -123,6 +124,17 @@ def test_pages_of_ones_own_app_are_whole(app: Flask, engine: Engine, filled: Fil
     ):  # fmt: skip
         assert text in browser.get(f"/console/{path}").text, path
     assert 'dt><a href="/console/models">Models</a></dt><dd>1<' in browser.get("/console/").text
+
+
+def test_evidence_that_names_no_model_is_everybodys(app: Flask, engine: Engine, filled: Filled, stage: Stage) -> None:
+    """Chips and phones are nobody's; a finding of a model of theirs is told whole to those who have it."""
+    rows = [{"soc": "sm8150", "classes": 7}, {"model": "ledger", "soc": "sm8250"}]
+    told = model_finding() | {"evidence": rows}
+    stage.add_learning_run({}, [told])
+    page = bound(app, engine, Role.VIEWER).get(f"/console/findings/{finding_id(told)}").text
+    evidence = page.partition("evidence-title")[2]
+    assert "sm8150" in evidence
+    assert "sm8250" not in evidence
 
 
 def test_no_act_touches_an_app_that_is_somebody_elses(app: Flask, engine: Engine, filled: Filled) -> None:

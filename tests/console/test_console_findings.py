@@ -104,6 +104,14 @@ def test_the_cohorts_of_a_finding_of_a_model_are_of_that_model() -> None:
     ]
 
 
+def test_a_finding_of_several_socs_says_so_and_leads_to_no_soc(client: FlaskClient, stage: Stage) -> None:
+    stage.add_learning_run({}, [model_finding()])
+    fleet = read(client, "/")
+    assert ">several SoCs</a>" in fleet
+    assert "Classes with this SoC" not in fleet
+    assert ">several SoCs</a>" in read(client, "/findings")
+
+
 def of_sibling(target: str, **of: str) -> dict[str, Any]:
     told = finding("does-not-run", "sm8750") | {"arms": [f"*.*.{target}"], "of": of}
     return told | {"quarantine": {"soc": "sm8750", "target": target, **of}}
