@@ -135,6 +135,16 @@ def test_sent_observations_are_gone_from_the_disk(tmp_path: Path) -> None:
     assert restarted(tmp_path, clock).waiting == 0
 
 
+@pytest.mark.parametrize("name", ["decision.json.new", "observations.ndjson", "suspects.json.new"])
+def test_a_disk_that_is_full_is_lived_without(tmp_path: Path, name: str) -> None:
+    client = restarted(tmp_path, ManualClock())
+    (tmp_path / name).symlink_to("/dev/full")
+    assert client.refresh().reason is Reason.FRESH
+    assert client.use("segmentation", FakeRunner(), 1).arm_id == NPU
+    assert client.flush().accepted == 1
+    assert not (tmp_path / "decision.json.new").exists()
+
+
 def torn(folder: Path, clock: ManualClock) -> FleetClient:
     """A client that finds a window, and half a line after it."""
     first = restarted(folder, clock)

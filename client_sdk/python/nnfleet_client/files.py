@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,8 @@ def write_atomically(path: Path, content: bytes) -> bool:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError:
+        with suppress(OSError):
+            beside.unlink()  # a full disk needs the room
         return False
     return True
 

@@ -34,8 +34,8 @@ class Step:
 class Witness(Protocol):
     """Told about every start before it is made and every end after it; keeps what must survive a crash."""
 
-    def excludes(self, rung: Rung) -> bool:
-        """True where a rung is to be passed over."""
+    def excludes(self, rung: Rung, last: bool) -> bool:
+        """True where a rung is to be passed over; the last one only where it ended one process after the other."""
         ...
 
     def starting(self, rung: Rung, passed_over: Sequence[str]) -> None:
@@ -51,15 +51,14 @@ def walk(plan: Plan, runner: Runner, runs: int, witness: Witness) -> tuple[Step,
     """Try the rungs in order; a step for each, the last one being the arm that served.
 
     A rung that cannot start, whose golden check fails, that fails or times out while running is left for good, and
-    the next rung makes the runs still missing. The last rung is tried whatever is held against it: there is
-    nothing below. What is no ArmFailed or RunTimeout (ProcessDied) escapes, leaving the witness's mark behind.
+    the next rung makes the runs still missing. There is nothing below the last rung, so less is held against it. What is no ArmFailed or RunTimeout (ProcessDied) escapes, leaving the witness's mark behind.
     """
     steps: list[Step] = []
     passed_over: list[str] = []
     missing = runs
     for rung in plan.ladder:
         last = rung is plan.ladder[-1]
-        if not last and witness.excludes(rung):
+        if witness.excludes(rung, last):
             passed_over.append(rung.arm_id)
             steps.append(Step(rung.arm_id, Ending.PASSED_OVER))
             continue

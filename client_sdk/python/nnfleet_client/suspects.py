@@ -18,6 +18,8 @@ SUSPECTS_FILE: Final = "suspects.json"
 HOLD_S: Final = 86_400.0
 MOST_HOLD_S: Final = 30 * 86_400.0
 CLOCK_SLACK_S: Final = 60.0
+LOOP_CRASHES: Final = 3
+LOOP_HOLD_S: Final = 600.0
 # What NNAPI and binder say when the driver's process is gone: every model on that accelerator is affected.
 DRIVER_DEATHS: Final = frozenset({"ANEURALNETWORKS_DEAD_OBJECT", "DEAD_OBJECT"})
 
@@ -38,6 +40,12 @@ class Suspicion:
     def holds(self, now_s: float) -> bool:
         """True until its end. One that ends later than it can have been meant to was written before the clock was set."""
         return now_s < self.until_s <= now_s + hold_s(self.crashes) + CLOCK_SLACK_S
+
+    def holds_the_last(self, now_s: float) -> bool:
+        """True of an arm that ends one process after the other: an app that opens without its model is better than none."""
+        since_s = now_s - (self.until_s - hold_s(self.crashes))
+        loop_s = min(HOLD_S, LOOP_HOLD_S * 2.0 ** min(self.crashes - LOOP_CRASHES, 10))
+        return self.crashes >= LOOP_CRASHES and -CLOCK_SLACK_S <= since_s < loop_s
 
     def closed(self) -> Suspicion:
         """The same, of a start that will have no end."""
@@ -71,7 +79,9 @@ class Suspects:
 
     An arm that failed in this process stays out for its lifetime; a dead driver takes every arm on it along. A
     start that was never followed by its end (the process died) keeps its arm out for a day, doubled each time in a
-    row, at most 30 days: a phone may reboot once, not every morning. With a folder the starts are on disk before
+    row, at most 30 days: a phone may reboot once, not every morning. The last arm of a ladder, below which there is
+    nothing, is kept off only where three starts in a row never ended, and then for ten minutes, doubled likewise, at
+    most a day. With a folder the starts are on disk before
     the driver is touched; without one they live as long as this object.
 
     `ended_from_outside` says that the process before was: its unfinished starts are held against nobody, and their marks,
@@ -94,11 +104,13 @@ class Suspects:
         # Starts going on right now, in other threads too: no reason to suspect, as long as they go on.
         self._running: Counter[str] = Counter()
 
-    def excludes(self, model: str, rung: Rung, now_s: float) -> bool:
-        """True where this rung is to be passed over at this wall-clock moment."""
+    def excludes(self, model: str, rung: Rung, now_s: float, last: bool) -> bool:
+        """True where this rung, the last of its ladder or not, is to be passed over at this wall-clock moment."""
         key = self._key(model, rung)
-        suspicion = self._suspicions.get(key)
-        suspected = suspicion is not None and suspicion.holds(now_s) and not self._running[key]
+        suspicion = None if self._running[key] else self._suspicions.get(key)
+        if last:
+            return suspicion is not None and suspicion.holds_the_last(now_s)
+        suspected = suspicion is not None and suspicion.holds(now_s)
         return suspected or key in self._failed or _driver(rung) in self._dead_drivers
 
     def started(self, model: str, rung: Rung, now_s: float, attempt_id: str | None = None) -> None:

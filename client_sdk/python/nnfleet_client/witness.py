@@ -50,9 +50,9 @@ class UseWitness:
         self._sampled = sampled
         self._open: _Mark | None = None
 
-    def excludes(self, rung: Rung) -> bool:
-        """True where the rung failed in this process or is suspected of a crash."""
-        return self._notebook.suspects.excludes(self._plan.model, rung, self._notebook.clock.now_s())
+    def excludes(self, rung: Rung, last: bool) -> bool:
+        """True where the rung failed in this process or is suspected of a crash; the last one, of several in a row."""
+        return self._notebook.suspects.excludes(self._plan.model, rung, self._notebook.clock.now_s(), last)
 
     def starting(self, rung: Rung, passed_over: Sequence[str]) -> None:
         """Write the suspicion and the mark, on disk where there is a folder, before the driver is touched."""

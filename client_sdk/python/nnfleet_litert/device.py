@@ -22,7 +22,7 @@ class Use:
 def use(client: FleetClient, model: str, runner: Runner, runs: int, workload: str) -> Use:
     """Walk the ladder. An arm whose process died is under suspicion from then on: the next walk passes it over.
 
-    `outcome` is None where the last rung, which nothing passes over, dies each time.
+    `outcome` is None where even that many deaths led past none that lives.
     """
     for deaths in range(MOST_DEATHS):
         try:

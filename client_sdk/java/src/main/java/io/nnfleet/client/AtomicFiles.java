@@ -28,6 +28,7 @@ final class AtomicFiles {
             out.write(content);
             out.getFD().sync();
         } catch (IOException refused) {
+            beside.delete(); // a full disk needs the room
             return false;
         }
         return beside.renameTo(file);

@@ -11,7 +11,7 @@ final class Ladder {
     /**
      * Tries the rungs in order; a step for each, the last one being the arm that served. A rung that cannot start, whose
      * golden check fails, that fails or times out while running is left for good, and the next rung makes the runs still
-     * missing. The last rung is tried whatever is held against it: there is nothing below.
+     * missing. There is nothing below the last rung, so less is held against it.
      */
     static List<Step> walk(Plan plan, Runner runner, long runs, Witness witness) {
         List<Step> steps = new ArrayList<>();
@@ -20,7 +20,7 @@ final class Ladder {
         for (int place = 0; place < plan.ladder.size(); place++) {
             Rung rung = plan.ladder.get(place);
             boolean last = place == plan.ladder.size() - 1;
-            if (!last && witness.excludes(rung)) {
+            if (witness.excludes(rung, last)) {
                 passedOver.add(rung.armId);
                 steps.add(new Step(rung.armId, Ending.PASSED_OVER, null));
                 continue;

@@ -17,8 +17,9 @@ import java.util.TreeMap;
  *
  * <p>An arm that failed in this process stays out for its lifetime; a dead driver takes every arm on it along. A start that
  * was never followed by its end (the process died) keeps its arm out for a day, doubled each time in a row, at most 30 days:
- * a phone may reboot once, not every morning. With a folder the starts are on disk before the driver is touched; without one
- * they live as long as this object.
+ * a phone may reboot once, not every morning. The last arm of a ladder, below which there is nothing, is kept off only where
+ * three starts in a row never ended, and then for ten minutes, doubled likewise, at most a day. With a folder the starts are on
+ * disk before the driver is touched; without one they live as long as this object.
  */
 final class Suspects {
     private static final String SUSPECTS_FILE = "suspects.json";
@@ -48,11 +49,14 @@ final class Suspects {
         return forgiven;
     }
 
-    /** True where this rung is to be passed over at this wall-clock moment. */
-    synchronized boolean excludes(String model, Rung rung, double nowS) {
+    /** True where this rung, the last of its ladder or not, is to be passed over at this wall-clock moment. */
+    synchronized boolean excludes(String model, Rung rung, double nowS, boolean last) {
         String key = key(model, rung);
-        Suspicion suspicion = suspicions.get(key);
-        boolean suspected = suspicion != null && suspicion.holds(nowS) && runningNow(key) == 0;
+        Suspicion suspicion = runningNow(key) == 0 ? suspicions.get(key) : null;
+        if (last) {
+            return suspicion != null && suspicion.holdsTheLast(nowS);
+        }
+        boolean suspected = suspicion != null && suspicion.holds(nowS);
         return suspected || failed.contains(key) || deadDrivers.contains(driver(rung));
     }
 

@@ -11,6 +11,8 @@ import java.util.List;
 final class Suspicion {
     private static final double HOLD_S = 86_400;
     private static final double CLOCK_SLACK_S = 60;
+    private static final int LOOP_CRASHES = 3;
+    private static final double LOOP_HOLD_S = 600;
     static final double MOST_HOLD_S = 30 * 86_400;
 
     final long crashes;
@@ -46,6 +48,13 @@ final class Suspicion {
     /** Until its end. One that ends later than it can have been meant to was written before the clock was set. */
     boolean holds(double nowS) {
         return nowS < untilS && untilS <= nowS + holdS(crashes) + CLOCK_SLACK_S;
+    }
+
+    /** True of an arm that ends one process after the other: an app that opens without its model is better than none. */
+    boolean holdsTheLast(double nowS) {
+        double sinceS = nowS - (untilS - holdS(crashes));
+        double loopS = Math.min(HOLD_S, LOOP_HOLD_S * Math.pow(2, Math.min(crashes - LOOP_CRASHES, 10)));
+        return crashes >= LOOP_CRASHES && sinceS >= -CLOCK_SLACK_S && sinceS < loopS;
     }
 
     /** Four values of an open one, two of others. */

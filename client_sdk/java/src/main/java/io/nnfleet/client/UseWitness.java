@@ -43,8 +43,8 @@ final class UseWitness implements Witness {
     }
 
     @Override
-    public boolean excludes(Rung rung) {
-        return notebook.suspects.excludes(plan.model, rung, notebook.clock.nowS());
+    public boolean excludes(Rung rung, boolean last) {
+        return notebook.suspects.excludes(plan.model, rung, notebook.clock.nowS(), last);
     }
 
     @Override

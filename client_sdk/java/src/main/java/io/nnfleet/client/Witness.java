@@ -4,8 +4,8 @@ import java.util.List;
 
 /** Told about every start before it is made and every end after it; keeps what must survive a crash. */
 interface Witness {
-    /** True where a rung is to be passed over. */
-    boolean excludes(Rung rung);
+    /** True where a rung is to be passed over; the last one only where it ended one process after the other. */
+    boolean excludes(Rung rung, boolean last);
 
     /** Called before the runner is. What it writes is all that is left if the process dies now. */
     void starting(Rung rung, List<String> passedOver);

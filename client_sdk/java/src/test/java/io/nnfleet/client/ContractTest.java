@@ -244,27 +244,30 @@ public class ContractTest {
                             (step, none) -> {
                                 clock.passS(Json.number(step.get("pass_s")));
                                 clock.jumpWallS(Json.number(step.get("jump_s")));
-                                assertEquals(note, step.get("starts_at"), firstStart(left, Json.text(step.get("fate"))));
+                                assertEquals(note, step.get("starts_at"), firstStart(left, row.get("document"), step.get("fate")));
                             });
                 });
     }
 
     /** The first arm that a process starts, which takes up what the one before it left and comes to this end. */
-    private String firstStart(File left, String fate) throws Exception {
+    private String firstStart(File left, Object document, Object fate) throws Exception {
         Map<String, RuntimeException> ends = new HashMap<>();
         ends.put("dies", new IllegalStateException("the process is gone"));
         ends.put("called-off", new NnfleetClientException.CalledOff("the user left"));
         FakeRunner runner = new FakeRunner();
-        try (FleetClient client = with("whole", client("unit-1", left))) {
+        try (FleetClient client = client("unit-1", left)) {
+            if (document != null) {
+                with(Json.text(document), client);
+            }
             RuntimeException end = ends.get(fate);
             if (end == null) {
                 client.use("segmentation", runner, 1, Circumstances.UNKNOWN, null);
             } else {
-                runner.ending(Builders.NPU, end);
+                runner.ending(Builders.NPU, end).ending(Builders.CPU, end);
                 assertThrows(end.getClass(), () -> client.use("segmentation", runner, 1, Circumstances.UNKNOWN, null));
             }
         }
-        return runner.started.get(0);
+        return runner.started.isEmpty() ? null : runner.started.get(0);
     }
 
     @Test

@@ -138,6 +138,19 @@ public class TelemetryTest {
     }
 
     @Test
+    public void a_disk_that_is_full_is_survived() throws IOException {
+        for (String name : new String[] {"decision.json.new", "observations.ndjson", "suspects.json.new"}) {
+            File own = folder.newFolder();
+            FleetClient client = client(server.transport(), clock).folder(own).build();
+            Files.createSymbolicLink(new File(own, name).toPath(), new File("/dev/full").toPath());
+            client.refreshNow();
+            assertEquals(41, client.decision("segmentation", Circumstances.UNKNOWN).release);
+            server.records.clear();
+            assertEquals(2, withWindows(client, 2).flush().accepted());
+        }
+    }
+
+    @Test
     public void record_ids_are_unique_and_sort_by_time() {
         List<String> ids = new ArrayList<>();
         for (int second = 0; second < 100; second++) {
