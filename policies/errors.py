@@ -28,6 +28,7 @@ NnfleetError
     ├── UnknownRelease
     ├── UnknownFlag
     ├── UnknownRevision
+    ├── UnknownSimulation
     └── UnknownRollout
 """
 
@@ -246,6 +247,12 @@ class UnknownRevision(NotKnown):
     """No revision of that number, or of that subject."""
 
     code = "unknown-revision"
+
+
+class UnknownSimulation(NotKnown):
+    """No run of a simulation of that number."""
+
+    code = "unknown-simulation"
 
 
 class UnknownRollout(NotKnown):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from service.settings import Settings
 from service.store import schema
 from service.store.embedded import embedded_postgresql
 from service.store.engine import make_engine
+from service.store.simulation_runs import LOCK_CLASS
 
+_SIMULATED = text(f"SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = {LOCK_CLASS})")
 # Machines are shared: how long an example takes says nothing about the code.
 hypothesis.settings.register_profile("shared-machine", deadline=None)
 hypothesis.settings.load_profile("shared-machine")
@@ -79,7 +82,17 @@ def engine(settings: Settings) -> Iterator[Engine]:
     engine = make_engine(settings)
     empty(engine)
     yield engine
+    _until_nothing_is_simulated(engine)
     engine.dispose()
+
+
+def _until_nothing_is_simulated(engine: Engine) -> None:
+    """What runs beside a request may outlive the test that asked for it, and must not meet the emptying of the next."""
+    deadline = time.monotonic() + 120
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while connection.execute(_SIMULATED).scalar_one():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 @pytest.fixture(scope="session")

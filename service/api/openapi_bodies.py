@@ -66,6 +66,7 @@ _SIMULATION: Final[Schema] = {
         "content": _DRAFT["properties"]["content"],
         "revision": {"type": "integer", "minimum": 1, "maximum": 2_147_483_647},
         "budget_s": {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_BUDGET_S},
+        "wait": {"type": "boolean"},
     },
 }
 _ROLLOUT: Final[Schema] = {
@@ -136,6 +137,7 @@ STATUSES: Final[dict[Route, dict[int, str]]] = {
     ("POST", "/v1/quarantines"): {201: "In force.", 202: "Somebody has to review it."},
     ("POST", "/v1/kill"): {201: "Switched off."},
     ("POST", "/v1/rollouts"): {201: "Its first step is live, or it is scheduled."},
+    ("POST", "/v1/simulations"): {200: "What would change.", 202: "It runs; look at it by its number."},
     ("PUT", "/v1/artifacts/<sha256>"): {200: "It was here.", 201: "It is new."},
     ("PUT", "/v1/flags/<app>"): {200: "Approved.", 202: "Somebody has to review them."},
     ("PUT", "/v1/models/<app>/<name>"): {200: "Approved.", 202: "Somebody has to review it."},

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Blueprint, jsonify
+from flask import Blueprint, jsonify, url_for
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
-from policies.errors import InvalidField
+from policies.errors import InvalidField, UnknownSimulation
 from policies.revision import Kind
 from service import clock
 from service.context import services
@@ -18,8 +18,9 @@ from service.simulating.drafts import Draft
 from service.simulating.limits import BUDGET_S, MOST_BUDGET_S
 from service.simulating.simulations import Asked
 from service.store import revisions
+from service.store.simulation_runs import look, share_done
 from service.web.bodies import app_of, object_body
-from service.web.door import check_app
+from service.web.door import actor, check_app
 
 blueprint = Blueprint("simulations", __name__, url_prefix="/v1/simulations")
 MOST_REVISION: Final = 2**31 - 1
@@ -27,12 +28,50 @@ MOST_REVISION: Final = 2**31 - 1
 
 @blueprint.post("")
 def post_simulation() -> ResponseReturnValue:
-    """Who would change from what to what: a policy, model or quarantine, or a revision, against the live release."""
-    raw = object_body("kind", "content", "revision", "budget_s")
+    """Who would change from what to what: a policy, model or quarantine, or a revision, against the live release.
+
+    Unless `wait` is false, the answer is what was found; else the number of a run to look at.
+    """
+    raw = object_body("kind", "content", "revision", "budget_s", "wait")
+    wait = raw.get("wait", True)
+    if not isinstance(wait, bool):
+        raise InvalidField("wait: true or false", field="wait")
     draft = _stored(raw) if "revision" in raw else _stated(raw)
     check_app(app_of(draft.kind, dict(draft.content)))
-    asked = Asked(draft, release_asked(None), clock.now(), _budget_s(raw))
-    return jsonify(services().simulations.run(asked))
+    asked = Asked(draft, release_asked(None), clock.now(), _budget_s(raw), actor().name)
+    if wait:
+        return jsonify(services().simulations.run(asked))
+    number = services().simulations.begin(asked)
+    answer = jsonify(_looked_at(number))
+    answer.headers["Location"] = url_for("simulations.get_simulation", number=number)
+    return answer, 202
+
+
+@blueprint.get("/<int:number>")
+def get_simulation(number: int) -> ResponseReturnValue:
+    """How far a simulation is, and what it found once it is done."""
+    return jsonify(_looked_at(number))
+
+
+def _looked_at(number: int) -> dict[str, Any]:
+    with Session(services().engine) as session, session.begin():
+        row = look(session, number, clock.now())
+        if row is None:
+            raise UnknownSimulation(f"there is no simulation {number}; old ones are dropped", field="simulation")
+        check_app(row.app)
+        return {
+            "simulation": row.number,
+            "state": row.state,
+            "kind": row.kind,
+            "asked_by": row.asked_by,
+            "started_at": row.started_at.isoformat(),
+            "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+            "reports_done": row.reports_done,
+            "reports_left": row.reports_total - row.reports_done,
+            "share_done": share_done(row),
+            "found": row.found,
+            "why": row.why,
+        }
 
 
 def _stated(raw: dict[str, Any]) -> Draft:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,21 +13,40 @@ import typer
 from policies import strict_json
 from policies.revision import Kind
 from service.cli.policy_file import policy_in
-from service.cli.remote import Remote, stated_token
+from service.cli.remote import Refused, Remote, stated_token
 from service.releasing.stated_content import policy_content
 
 _MAX_BYTES: Final = 8 * 1024 * 1024
 _MAX_DEPTH: Final = 12
+LOOKED_EVERY_S: Final = 0.5
 _LINES: Final = 12
 """Transitions and classes that are printed; `--json` has more."""
 
 
 def simulate(server: str, file: Path, kind: Kind, budget_s: float, as_json: bool) -> bool:
     """Print what would change; always True."""
-    asked = {"kind": kind, "content": _content(file, kind), "budget_s": budget_s}
-    found = Remote(server, stated_token()).send("POST", "/v1/simulations", asked).body
+    asked = {"kind": kind, "content": _content(file, kind), "budget_s": budget_s, "wait": False}
+    remote = Remote(server, stated_token())
+    found = _awaited(remote, remote.send("POST", "/v1/simulations", asked).body)
     typer.echo(json.dumps(found, ensure_ascii=False) if as_json else "\n".join(_told(found)))
     return True
+
+
+def _awaited(remote: Remote, run: dict[str, Any]) -> dict[str, Any]:
+    """What a run found. How far it is goes to standard error; raises Refused where it ends otherwise."""
+    told = -1
+    while run["state"] == "running":
+        if run["reports_done"] != told:
+            told = run["reports_done"]
+            typer.echo(f"{run['share_done']:4.0%}: {told:,} reports decided, {run['reports_left']:,} left", err=True)
+        time.sleep(LOOKED_EVERY_S)
+        run = remote.send("GET", f"/v1/simulations/{run['simulation']}").body
+    if run["state"] == "lost":
+        raise Refused(f"the worker ended after {run['reports_done']:,} reports, and the simulation with it: ask again")
+    if run["state"] != "done":
+        raise Refused(f"the simulation failed: {run['why']}")
+    found: dict[str, Any] = run["found"]
+    return found
 
 
 def _content(file: Path, kind: Kind) -> Any:

@@ -22,9 +22,9 @@ from service.releasing.revisions import advance
 from service.simulating.drafts import Draft
 from service.simulating.simulations import Asked
 from service.simulating.trying import tried
-from service.store import reviews, revisions, rollouts
+from service.store import reviews, revisions, rollouts, simulation_runs
 from service.store.people import one_user
-from service.store.tables import RevisionCommentRow, RevisionRow, RevisionSimulationRow
+from service.store.tables import RevisionCommentRow, RevisionRow, RevisionSimulationRow, SimulationRunRow
 from service.web.bodies import MAX_NOTE
 from service.web.door import actor, check_app
 
@@ -33,7 +33,7 @@ DECIDED_SHOWN: Final = 20
 
 @dataclass(frozen=True)
 class Review:
-    """Everything beside the revision itself that its page shows.
+    """Everything beside the revision itself that its page shows. `run`: the last time that it was simulated.
 
     `steps` are those that its state allows. `own`: the visitor wrote it and may not approve it. `touched`: the visitor has
     all apps that it concerns; else its steps are not theirs, and what it would do to other apps is not shown.
@@ -41,6 +41,7 @@ class Review:
 
     comments: list[RevisionCommentRow]
     simulation: RevisionSimulationRow | None
+    run: SimulationRunRow | None
     steps: frozenset[Step]
     own: bool
     touched: bool
@@ -53,6 +54,7 @@ def review_of(session: Session, row: RevisionRow) -> Review:
     return Review(
         comments=reviews.comments(session, number),
         simulation=reviews.newest_simulation(session, number) if touched else None,
+        run=simulation_runs.newest_of(session, number, clock.now()) if touched else None,
         steps=frozenset(step for state, step in TRANSITIONS if touched and state == row.state and step in PERSONAL),
         touched=touched,
         own=who is not None and who.actor.name == row.author and not one_user(session),
@@ -153,12 +155,15 @@ def comment(number: int) -> Response:
 
 
 def simulate(number: int) -> Response:
-    """Try a revision on the fleet as it is now, and keep what was found with it; raises UnknownRelease, InvalidField."""
-    now = clock.now()
+    """Begin to try a revision on the fleet as it is now; what is found is kept with it. Raises UnknownRelease, InvalidField."""
+    now, name, engine = clock.now(), actor().name, services().engine
     with Session(services().engine) as session:
         row = _touched(session, number)
         draft = Draft(Kind(row.kind), row.content)
-    found = services().simulations.run(Asked(draft, release_asked(None), now))
-    with Session(services().engine) as session, session.begin():
-        reviewing.keep_simulation(session, revisions.revision(session, number), found, actor().name, now)
-    return done("Simulated; kept with the revision.", "revision", number=number)
+
+    def keep(found: dict[str, Any]) -> None:
+        with Session(engine) as session, session.begin():
+            reviewing.keep_simulation(session, revisions.revision(session, number), found, name, now)
+
+    services().simulations.begin(Asked(draft, release_asked(None), now, by=name, revision=number), keep)
+    return done("It is simulated; what is found is kept with the revision.", "revision", number=number)

@@ -20,9 +20,11 @@ from service.console.own_apps import reader, seen, seen_revision
 from service.console.paging import Window, stated, stated_number
 from service.console.reviews import review_of
 from service.console.text_kinds import TEXT_KINDS
+from service.console.watching import over
 from service.context import services
 from service.releasing.revisions import ONE_USER
 from service.store import revisions
+from service.store.simulation_runs import share_done
 from service.store.tables import RevisionRow, metadata
 
 PAGE_SIZE: Final = 50
@@ -63,13 +65,17 @@ def _query(q: str, kind: str, state: str) -> Select[Any]:
     return query.order_by(_REVISION.c.number.desc())
 
 
-def revision_page(number: int) -> str:
+def revision_page(number: int) -> str | Response:
     """One revision; raises UnknownRevision."""
-    with Session(services().engine) as session:
+    with Session(services().engine) as session, session.begin():
         row = seen_revision(session, number)
         before = _before(session, row)
         learned = _learned(session, row)
         review = review_of(session, row)
+        session.expunge_all()
+    trying = review.run.state if review.run else ""
+    if (fresh := over(trying)) is not None:
+        return fresh
     changes = changes_between(readable(row.kind, before.content if before else {}), readable(row.kind, row.content))
     window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, min(len(changes), MOST_CHANGES))
     return render_template(
@@ -83,6 +89,8 @@ def revision_page(number: int) -> str:
         most=MOST_CHANGES,
         one_user=ONE_USER,
         review=review,
+        trying=trying,
+        share_done=share_done,
         texts=TEXT_KINDS,
     )
 

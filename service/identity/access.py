@@ -103,6 +103,7 @@ ACCESS: Final[Mapping[str, Access]] = {
     "releases.post_release": RELEASE,
     "releases.roll_back": RELEASE,
     "simulations.post_simulation": VIEW,
+    "simulations.get_simulation": VIEW,
     "quarantines.list_quarantines": VIEW_ALL,
     "quarantines.post_quarantine": EDIT,
     "quarantines.end": RELEASE,

@@ -8,9 +8,10 @@ from typing import Final
 from sqlalchemy import Engine
 
 from service.jobs.run import Steps
-from service.store import job_runs, partitions
+from service.store import job_runs, partitions, simulation_runs
 
 KEEP_RUNS: Final = timedelta(days=30)
+KEEP_SIMULATIONS: Final = timedelta(days=7)
 
 
 def retain(engine: Engine, now: datetime, retention_days: int) -> Steps:
@@ -23,5 +24,6 @@ def retain(engine: Engine, now: datetime, retention_days: int) -> Steps:
     with engine.begin() as connection:
         dropped, rows = partitions.drop_before(connection, keep_from)
         runs = job_runs.forget_before(connection, now - KEEP_RUNS)
+        runs += simulation_runs.forget_before(connection, now - KEEP_SIMULATIONS)
     yield 1.0, f"{len(dropped)} partitions and {rows:,} single rows dropped"
     return {"made": len(made), "dropped": len(dropped), "rows_dropped": rows, "runs_forgotten": runs}

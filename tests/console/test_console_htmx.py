@@ -105,6 +105,6 @@ def test_a_revision_is_simulated_without_leaving_its_page(ada: Page, stage: Stag
     ada.get_by_role("rowheader").get_by_role("link").click()
     address = ada.url
     ada.get_by_role("button", name="Simulate now").click()
-    expect(ada.get_by_text("Simulated; kept with the revision.")).to_be_visible()
+    expect(ada.get_by_text("It is simulated; what is found is kept with the revision.")).to_be_visible()
     expect(ada.get_by_role("region", name="What it would do to the fleet")).to_contain_text("reports of")
     assert ada.url == address

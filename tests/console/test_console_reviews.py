@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html import unescape
 from typing import Any
 
@@ -14,10 +15,11 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from policies.revision import Kind, State, Step
+from service import clock
 from service.identity.actor import Role
 from service.releasing.revisions import Proposal, advance, save
-from service.store import audit, releases, revisions
-from service.store.tables import RevisionRow
+from service.store import audit, releases, revisions, simulation_runs
+from service.store.tables import RevisionRow, SimulationRunRow
 from tests.console.markup import runs
 from tests.console.test_console_pages import HOSTILE
 
@@ -139,8 +141,56 @@ def test_a_simulation_is_kept_and_shown_where_reviews_are_listed(olga: FlaskClie
     number = put_up(engine)
     assert "not simulated" in read(olga, "/reviews")
     act(olga, f"/console/revisions/{number}/simulate")
+    over(engine, number)
     assert last_act(engine) == ("olga", "revision-simulated")
     assert "not simulated" not in read(olga, "/reviews")
+
+
+def over(engine: Engine, number: int) -> None:
+    """Wait until the revision is not being simulated any more."""
+    deadline = time.monotonic() + 120
+    while True:
+        with Session(engine) as session, session.begin():
+            run = simulation_runs.newest_of(session, number, clock.now())
+            if run is not None and run.state != simulation_runs.RUNNING:
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_revision_says_how_far_its_simulation_is_and_looks_again_without_scripts_too(
+    olga: FlaskClient, engine: Engine
+) -> None:
+    number = put_up(engine)
+    with simulation_runs.recorded(engine, a_run(number)) as record:
+        record.note(30)
+        page = olga.get(f"/console/revisions/{number}").text
+        assert "anna simulates it: 25.0% done, 30 of 120 reports decided, 90 left." in page
+        assert '<noscript><meta http-equiv="refresh"' in page
+        assert 'hx-trigger="every 1s"' in page
+        assert "Simulate now" not in page
+        record.end(simulation_runs.FAILED, clock.now(), why="OperationalError: gone")
+    page = olga.get(f"/console/revisions/{number}").text
+    assert "failed after 30 of 120 reports: OperationalError: gone." in page
+    assert "Simulate now" in page
+
+
+def test_a_simulation_whose_worker_ended_is_said_to_be_dead_and_can_be_asked_for_again(
+    olga: FlaskClient, engine: Engine
+) -> None:
+    number = put_up(engine)
+    with Session(engine) as session, session.begin():
+        session.add(a_run(number))  # nobody holds its lock
+    page = olga.get(f"/console/revisions/{number}").text
+    assert "is dead: its worker ended after 0 of 120 reports." in page
+    assert "Simulate now" in page
+
+
+def a_run(revision: int) -> SimulationRunRow:
+    return SimulationRunRow(
+        state=simulation_runs.RUNNING, kind=Kind.POLICY, app="camera", revision=revision, asked_by="anna",
+        started_at=clock.now(), reports_done=0, reports_total=120,
+    )  # fmt: skip
 
 
 def test_plain_flags_have_nothing_to_simulate(olga: FlaskClient, engine: Engine) -> None:

@@ -11,6 +11,7 @@ from service.store.tables.people import PersonRow, PersonSessionRow, SignInAttem
 from service.store.tables.releases import RecommendationRow, ReleaseContentRow, ReleaseRow, RolloutRow
 from service.store.tables.reviews import RevisionCommentRow, RevisionSimulationRow
 from service.store.tables.rollups import ArmTallyRow, CohortMedianRow, RolledDayRow, RollupRow
+from service.store.tables.simulations import SimulationRunRow
 from service.store.tables.telemetry import ObservationRow, TallyRow
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "RollupRow",
     "RoundRow",
     "SignInAttemptRow",
+    "SimulationRunRow",
     "TallyRow",
     "metadata",
 ]
