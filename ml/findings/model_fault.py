@@ -21,7 +21,7 @@ from policies.vocabulary import Delegate
 
 NULL_SHARE: Final = 0.05
 MIN_SOCS: Final = 3
-"""Chips of one vendor share drivers: two that agree are no accident."""
+"""Chips of one vendor share drivers: two that agree may be one driver."""
 
 _SAYS: Final = {"wrong-output": "fails its golden check", "crash": "ends the process", "hang": "times out"}
 """Ways to fail. A graph that is refused is refused on chip after chip by right: nothing implements some of its operations."""

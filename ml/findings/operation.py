@@ -8,6 +8,7 @@ they measured goes before what is inferred.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import exp
@@ -75,15 +76,16 @@ def _blamed(
 
 
 def _measured(finding: Finding, by_graph: Mapping[frozenset[str], bool], seen: Seen) -> tuple[Finding, str | None]:
-    """The finding with what probes of the SoC found its driver to compute wrongly, and the operation that this leaves to blame:
-    the only one, of those that graphs which fail hold, where graphs are known.
+    """The finding with what most probes of the SoC found its driver to compute wrongly, and the operation that this leaves to
+    blame: the only one, of those that graphs which fail hold, where graphs are known.
     """
     compared = [
         d.miscomputes[finding.target]
         for d in seen.devices.values()
         if d.soc == finding.soc and finding.target in d.miscomputes
     ]
-    wrong = frozenset[str]().union(*compared)
+    votes = Counter(name for operations in compared for name in operations)
+    wrong = frozenset(name for name, count in votes.items() if 2 * count >= len(compared))
     if not wrong:
         return finding, None
     row: dict[str, Any] = {"probed_classes": len(compared), "probed_wrong": ", ".join(sorted(wrong))}

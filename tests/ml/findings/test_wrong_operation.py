@@ -89,6 +89,17 @@ def test_an_operation_that_no_failing_model_has_is_not_blamed() -> None:
     assert [finding.operation for finding in found if finding.name == "wrong-output"] == [None]
 
 
+def test_one_class_of_three_that_says_so_is_not_believed() -> None:
+    rows = planted(
+        healthy_fleet(np.random.default_rng(1)), "soc-3", NPU,
+        changing(golden_log_error=lambda row: row.golden_log_error + 3),
+    )  # fmt: skip
+    others = {f"other-{n}": replace(DEVICES["class-soc-3"], miscomputes={TARGET: frozenset()}) for n in range(2)}
+    found = {finding.name: finding for finding in find(rows, compared("CONCATENATION") | others)}
+    assert found["accuracy-outlier"].operation is None
+    assert "probed_wrong" not in found["accuracy-outlier"].evidence[-1]
+
+
 def test_the_drivers_of_a_report_say_what_they_miscompute() -> None:
     driver = {"name": "mtk-neuron", "type": "accelerator", "version": "8.2", "feature_level": 31}
     body = {"schema": 1, "device": {"manufacturer": "x", "model": "y", "api_level": 33}}
