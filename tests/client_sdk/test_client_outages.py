@@ -40,6 +40,15 @@ def test_a_refused_upload_is_reported_by_the_servers_code() -> None:
     assert make_client(FakeServer(fault=refuse)).refresh().error_code == "digest-mismatch"
 
 
+def test_a_portal_that_takes_the_report_has_not_got_it() -> None:
+    def portal(request: httpx.Request) -> httpx.Response | None:
+        return httpx.Response(200, html="<p>Sign in</p>") if request.method == "PUT" else None
+
+    server = FakeServer(fault=portal)
+    assert make_client(server).refresh().error_code == "unreadable-document"
+    assert server.calls == ["GET", "PUT"]
+
+
 def test_a_missing_page_that_is_not_our_unknown_report_uploads_nothing() -> None:
     server = FakeServer(fault=always(lambda: httpx.Response(404, text="unknown-report")))
     refreshed = make_client(server).refresh()

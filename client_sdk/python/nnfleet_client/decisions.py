@@ -140,4 +140,5 @@ class DecisionFetcher:
 
 
 def _worked(answer: Answer | NoAnswer) -> bool:
-    return isinstance(answer, Answer) and answer.status in {200, 201, 204}
+    # A page for people is no server of ours: a portal says 200 to anything.
+    return isinstance(answer, Answer) and answer.status in {200, 201, 204} and not answer.is_page

@@ -19,7 +19,7 @@ import httpx
 # The largest answer that is read: a captive portal may send anything.
 MOST_ANSWER_BYTES: Final = 4 * 1024 * 1024
 TIMEOUT_S: Final = 10.0
-# For the whole of an answer: one that comes a byte at a time, each in time, would hold the radio on for days.
+# For the whole of a body: one that comes a byte at a time, each in time, would hold the radio on for days.
 ANSWER_S: Final = 30.0
 _CHUNK_BYTES: Final = 64 * 1024
 
@@ -33,6 +33,11 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is meant for people: HTML."""
+        return self.headers.get("content-type", "").lower().startswith("text/html")
 
     def problem(self) -> Mapping[str, Any]:
         """The RFC 9457 problem in the body; empty where there is none."""

@@ -1,6 +1,7 @@
 package io.nnfleet.client;
 
 import java.util.Collections;
+import java.util.Locale;
 import java.util.Map;
 
 /** What the server said, or why it said nothing: status 0 and a code ({@code timeout}, {@code network}, …). */
@@ -53,8 +54,9 @@ final class Answer {
         return noAnswerCode == null ? "http-" + status : noAnswerCode;
     }
 
-    /** The server has now what was sent. */
+    /** The server has now what was sent. A page for people is no server of ours: a portal says 200 to anything. */
     boolean worked() {
-        return status == 200 || status == 201 || status == 204;
+        boolean page = header("content-type").toLowerCase(Locale.ROOT).startsWith("text/html");
+        return !page && (status == 200 || status == 201 || status == 204);
     }
 }

@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.ref.WeakReference;
+import java.nio.channels.OverlappingFileLockException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -36,7 +37,16 @@ final class Room implements Closeable {
     }
 
     Room(File folder) {
-        this.folder = folder == null ? null : firstFree(folder.getAbsoluteFile());
+        this.folder = folder == null ? null : firstFree(canonical(folder));
+    }
+
+    // One folder under two names is one folder.
+    private static File canonical(File folder) {
+        try {
+            return folder.getCanonicalFile();
+        } catch (IOException refused) {
+            return folder.getAbsoluteFile();
+        }
     }
 
     /** Null where there was none to begin with, or where all are taken: then nothing is kept on disk. */
@@ -92,6 +102,9 @@ final class Room implements Closeable {
                 HELD.put(room, new Held(lock, this));
                 return true;
             }
+            closed(lock);
+            return false;
+        } catch (OverlappingFileLockException otherName) {
             closed(lock);
             return false;
         } catch (IOException refused) {

@@ -19,7 +19,7 @@ public class Transport {
     // The largest answer that is read: a captive portal may send anything.
     private static final int MOST_ANSWER_BYTES = 4 * 1024 * 1024;
     private static final int TIMEOUT_MS = 10_000;
-    // For the whole of an answer: one that comes a byte at a time, each in time, would hold the radio on for days.
+    // For the whole of a body: one that comes a byte at a time, each in time, would hold the radio on for days.
     private static final double ANSWER_S = 30;
 
     private final String server;

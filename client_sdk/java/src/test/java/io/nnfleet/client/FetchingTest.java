@@ -83,6 +83,15 @@ public class FetchingTest {
     }
 
     @Test
+    public void a_portal_that_takes_the_report_has_not_got_it() {
+        server.fault =
+                (method, body) ->
+                        method.equals("PUT") ? new FakeServer.Reply(200, "Sign in").header("Content-Type", "Text/HTML") : null;
+        assertEquals("unreadable-document", client(server.transport(), clock).build().refresh().errorCode);
+        assertEquals(Arrays.asList("GET", "PUT"), server.calls);
+    }
+
+    @Test
     public void an_outage_is_not_hammered_and_a_retry_after_is_honoured() {
         FleetClient client = fresh();
         clock.passS(100);
