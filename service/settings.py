@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
-PREFIX: Final = "NNFLEET_"
+from policies.errors import InvalidField
+from service.stated_settings import PREFIX, check_names, value_of
+
+_HTTP: Final = ("http://", "https://")
+_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_BYTES: Final = 2**50
+_A_MINUTE: Final = 1_000_000_000
+_SESSION_S: Final = 366 * 86_400
 
 
-def _what(meaning: str) -> dict[str, str]:
-    return {"what": meaning}
+def _what(meaning: str, **bounds: Any) -> dict[str, Any]:
+    """What a setting is for, and its bounds, as `value_of` takes them."""
+    return {"what": meaning, **bounds}
+
+
+def _range(meaning: str, least: float, most: float) -> dict[str, Any]:
+    return _what(meaning, least=least, most=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +38,36 @@ class Settings:
     manage_token: str | None = field(
         default=None, metadata=_what("bearer token of the management API; none shuts it"), repr=False
     )
-    pool_size: int = field(default=8, metadata=_what("database connections of a worker"))
+    pool_size: int = field(default=8, metadata=_range("database connections of a worker", 1, 1000))
     lookup_cache_bytes: int = field(
-        default=16 * 1024 * 1024, metadata=_what("decisions a worker keeps in its own memory")
+        default=16 * 1024 * 1024, metadata=_range("decisions a worker keeps in its own memory", 0, _BYTES)
     )
     watch_interval_s: float = field(
-        default=0.5, metadata=_what("seconds between looks for a new release where no notice comes")
+        default=0.5, metadata=_range("seconds between looks for a new release where no notice comes", 0.01, 3600)
     )
-    log_level: str = field(default="info", metadata=_what("debug, info, warning, error"))
-    most_database_bytes: int = field(default=0, metadata=_what("how large the database may become, 0 for no bound"))
+    log_level: str = field(default="info", metadata=_what("debug, info, warning, error", words=_LEVELS))
+    most_database_bytes: int = field(
+        default=0, metadata=_range("how large the database may become, 0 for no bound", 0, _BYTES)
+    )
     least_free_bytes: int = field(
-        default=1024 * 1024 * 1024, metadata=_what("what stays free on the database's disk, where that is here")
+        default=1024 * 1024 * 1024,
+        metadata=_range("what stays free on the database's disk, where that is here", 0, _BYTES),
     )
     report_records_a_minute: int = field(
-        default=60_000, metadata=_what("telemetry a worker takes of one report, 0 for no bound")
+        default=60_000, metadata=_range("telemetry a worker takes of one report, 0 for no bound", 0, _A_MINUTE)
     )
-    key_records_a_minute: int = field(default=0, metadata=_what("the same of one API key"))
-    retention_days: int = field(default=90, metadata=_what("days that observations are kept, by their receipt"))
+    key_records_a_minute: int = field(default=0, metadata=_range("the same of one API key", 0, _A_MINUTE))
+    retention_days: int = field(
+        default=90, metadata=_range("days that observations are kept, by their receipt", 1, 36500)
+    )
     lake_url: str | None = field(default=None, metadata=_what("where days go as Parquet; none for nowhere"))
     artifacts: str | None = field(
         default=None,
         metadata=_what("a folder, or a URL that fsspec knows, where model files are kept; none for nowhere"),
     )
-    most_artifact_bytes: int = field(default=512 * 1024 * 1024, metadata=_what("how large a model file may be"))
+    most_artifact_bytes: int = field(
+        default=512 * 1024 * 1024, metadata=_range("how large a model file may be", 1, _BYTES)
+    )
     require_keys: bool = field(default=False, metadata=_what("whether devices need an API key"))
     signing_keys: Path | None = field(
         default=None, metadata=_what("file of the keys that decisions are signed with; none signs nothing")
@@ -63,10 +82,12 @@ class Settings:
         default=False, metadata=_what("whether the console's reading pages are open to whoever reaches them")
     )
     public_url: str | None = field(
-        default=None, metadata=_what("where people reach the service; with https, cookies never go without it")
+        default=None,
+        metadata=_what("where people reach the service; with https, cookies never go without it", begins=_HTTP),
     )
     oidc_issuer: str | None = field(
-        default=None, metadata=_what("OpenID provider that people sign in at; none offers passwords alone")
+        default=None,
+        metadata=_what("OpenID provider that people sign in at; none offers passwords alone", begins=_HTTP),
     )
     oidc_client_id: str | None = field(default=None, metadata=_what("what the provider calls this service"))
     oidc_client_secret: str | None = field(
@@ -86,21 +107,27 @@ class Settings:
         default=None, metadata=_what("apps by what the claim says: camera-team=camera,fleet-admins=*,…; none: set here")
     )
     session_idle_s: int = field(
-        default=2 * 3600, metadata=_what("seconds without a request after which a person has to sign in again")
+        default=2 * 3600,
+        metadata=_range("seconds without a request after which a person has to sign in again", 1, _SESSION_S),
     )
     session_most_s: int = field(
-        default=12 * 3600, metadata=_what("seconds after which a person has to sign in again in any case")
+        default=12 * 3600,
+        metadata=_range("seconds after which a person has to sign in again in any case", 1, _SESSION_S),
     )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
-        """Settings from `NNFLEET_*` variables; raises KeyError where the database is not named."""
+        """Settings from `NNFLEET_*` variables; raises InvalidField for one that is wrong, unknown or missing."""
         env = os.environ if environment is None else environment
-        stated = {each.name: env[variable(each)] for each in fields(cls) if env.get(variable(each))}
-        if "database_url" not in stated:
-            raise KeyError(f"{PREFIX}DATABASE_URL")
+        check_names(env, known_variables())
+        stated = {each: env[variable(each)] for each in fields(cls) if env.get(variable(each))}
+        if not env.get("NNFLEET_DATABASE_URL"):
+            raise InvalidField("NNFLEET_DATABASE_URL: say which database", field="NNFLEET_DATABASE_URL")
         return cls(
-            **{each.name: _READ[str(each.type)](stated[each.name]) for each in fields(cls) if each.name in stated}
+            **{
+                each.name: value_of(variable(each), str(each.type), text, each.metadata)
+                for each, text in stated.items()
+            }
         )
 
     def to_environment(self) -> dict[str, str]:
@@ -114,24 +141,18 @@ def variable(of: Field[Any]) -> str:
     return f"{PREFIX}{of.name.upper()}"
 
 
+def known_variables() -> list[str]:
+    """Every variable that is read."""
+    return ["NNFLEET_HOME", *(variable(each) for each in fields(Settings))]
+
+
+def check_environment() -> None:
+    """Raise InvalidField for a variable of this process that begins as ours do and is none."""
+    check_names(os.environ, known_variables())
+
+
 def _path(stated: str | None) -> Path | None:
     return Path(stated) if stated else None
-
-
-def _switch(word: str) -> bool:
-    """True or False, as people write them. A word that is neither is an error: a guess could leave a door open."""
-    return {"true": True, "1": True, "false": False, "0": False}[word.lower()]
-
-
-_READ: Final[Mapping[str, Callable[[str], Any]]] = {
-    "str": str,
-    "str | None": str,
-    "int": int,
-    "float": float,
-    "bool": _switch,
-    "Path | None": Path,
-}
-"""By the type of the field, as it is written."""
 
 
 def process_settings(database_url: str, manage_token: str | None) -> Settings:

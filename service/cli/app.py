@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from policies.errors import NnfleetError
 from policies.vocabulary import ThermalStatus, Workload
 from service.cli import devices, groups, models, signing
+from service.cli.commands import Commands
 from service.cli.options import DataFolder, Json
 from service.server import WebServer
 
+MOST_DAYS: Final = 36_500
+MOST_GRACE_S: Final = MOST_DAYS * 86_400
+MOST_RELEASE: Final = 2**31 - 1
+
 app = typer.Typer(
     name="nnfleet",
+    cls=Commands,
     help="Which model file, on which silicon, with which settings, and what to do if that fails.",
     no_args_is_help=True,
     add_completion=False,
@@ -43,8 +49,8 @@ class Scenario(StrEnum):
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
-    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 2,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Worker processes.")] = 2,
     server: Annotated[WebServer, typer.Option(help="granian needs the extra `fast`.")] = WebServer.GUNICORN,
     data: DataFolder = None,
 ) -> None:
@@ -93,7 +99,9 @@ def decide(
     fact: Annotated[
         list[str] | None, typer.Option(help="What the caller says of itself, as 'country=DE'; may be repeated.")
     ] = None,
-    release: Annotated[int | None, typer.Option(min=1, help="An older release instead of the newest.")] = None,
+    release: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RELEASE, help="An older release instead of the newest.")
+    ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy document instead of the database.", exists=True, dir_okay=False)
     ] = None,
@@ -167,7 +175,7 @@ def export(
     kind: Annotated[ExportKind, typer.Argument(help="Who reads it.")],
     app_name: Annotated[str | None, typer.Option("--app", help="The app; for play.")] = None,
     release: Annotated[
-        int | None, typer.Option(min=1, help="An older release instead of the newest; for play.")
+        int | None, typer.Option(min=1, max=MOST_RELEASE, help="An older release instead of the newest; for play.")
     ] = None,
     to: Annotated[str | None, typer.Option(help="A folder, or a URL that fsspec knows; for lake.")] = None,
     data: DataFolder = None,
@@ -192,7 +200,7 @@ def rollup(
     to: Annotated[str, typer.Option(help="A folder, or a URL, that tables go to.")],
     engine: Annotated[str, typer.Option(help="duckdb or spark.")] = "duckdb",
     crash_grace_s: Annotated[
-        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+        int, typer.Option(min=0, max=MOST_GRACE_S, help="Seconds after which a start without a window is a crash.")
     ] = 7200,
 ) -> None:
     """Roll a lake up, as the service does its database: counts and histograms by day, what a learner reads by cell."""
@@ -205,7 +213,7 @@ def rollup(
 def recommend(
     data: DataFolder = None,
     crash_grace_s: Annotated[
-        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+        int, typer.Option(min=0, max=MOST_GRACE_S, help="Seconds after which a start without a window is a crash.")
     ] = 7200,
     memory: Annotated[
         Path | None,
@@ -232,7 +240,7 @@ def worker(
 
 @app.command()
 def health(
-    days: Annotated[int, typer.Option(min=1, help="Days that verdicts are counted over.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days that verdicts are counted over.")] = 7,
     data: DataFolder = None,
 ) -> None:
     """What became of telemetry: accepted, duplicate, set aside and rejected, by reason; as JSON."""
@@ -267,7 +275,7 @@ def restore(
 def guard(
     data: DataFolder = None,
     crash_grace_s: Annotated[
-        int, typer.Option(min=0, help="Seconds after which a start without a window is a crash.")
+        int, typer.Option(min=0, max=MOST_GRACE_S, help="Seconds after which a start without a window is a crash.")
     ] = 7200,
     as_json: Json = False,
 ) -> None:
@@ -298,7 +306,7 @@ def demo(
         int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 200 with --quick.")
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=2, max=50, help="Rounds; 4.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the fleet and its noise.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the fleet and its noise.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A small fleet with few models, about a minute.")] = False,
     as_json: Json = False,
     serve: Annotated[bool, typer.Option("--serve", help="Leave the server up at the end, on port 8080.")] = False,

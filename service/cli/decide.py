@@ -57,7 +57,7 @@ def stated_facts(stated: Iterable[str]) -> dict[str, Any]:
             raise typer.BadParameter(f"{pair!r} is no name=value")
         try:
             facts[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             facts[name] = value
     return facts
 

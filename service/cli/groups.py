@@ -36,7 +36,7 @@ report = typer.Typer(no_args_is_help=True, help="Reports as files.")
 def create_key(
     name: Annotated[str, typer.Argument(help="What revisions and the audit log call its holder.")],
     scope: Annotated[list[Scope], typer.Option(help="What it opens; may be given several times.")],
-    role: Annotated[str | None, typer.Option(help="viewer, operator, approver or admin, with --scope manage.")] = None,
+    role: Annotated[RoleName | None, typer.Option(help="What it may do, with --scope manage.")] = None,
     app: Annotated[str | None, typer.Option(help="The only app it is for.")] = None,
     data: DataFolder = None,
 ) -> None:
@@ -146,6 +146,7 @@ def check_policy(file: PolicyFile) -> None:
 
 Server = Annotated[str, typer.Option(help="Address of the service; the key is NNFLEET_MANAGE_TOKEN.")]
 Folder = Annotated[Path, typer.Argument(help="Folder of policies, one file an app.", file_okay=False)]
+Filled = Annotated[Path, typer.Argument(help="Folder of policies, one file an app.", file_okay=False, exists=True)]
 LOCAL = "http://127.0.0.1:8080"
 
 
@@ -158,7 +159,7 @@ def pull_policies(folder: Folder, server: Server = LOCAL) -> None:
 
 
 @policy.command("diff")
-def diff_policies(folder: Folder, server: Server = LOCAL) -> None:
+def diff_policies(folder: Filled, server: Server = LOCAL) -> None:
     """What a push would change; ends with 1 where that is anything."""
     from service.cli.policy_sync import diff as run
 
@@ -167,7 +168,7 @@ def diff_policies(folder: Folder, server: Server = LOCAL) -> None:
 
 @policy.command("push")
 def push_policies(
-    folder: Folder,
+    folder: Filled,
     note: Annotated[str, typer.Option(help="Why, for the reviewer.")],
     server: Server = LOCAL,
 ) -> None:
@@ -178,7 +179,7 @@ def push_policies(
 
 
 @policy.command("lint")
-def lint_policies(folder: Folder) -> None:
+def lint_policies(folder: Filled) -> None:
     """Check all policies of a folder, without a server; what is wrong is told with its line and column."""
     from service.cli.policy_sync import lint as run
 

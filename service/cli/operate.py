@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from sqlmodel import Session
 
 from service import clock, logs
+from service.cli.options import check_place, check_places
 from service.jobs.jobs import BY_NAME, JOBS
 from service.jobs.lake import export
 from service.jobs.rollup import roll_up
@@ -56,6 +57,7 @@ def export_lake(lake_url: str | None, data: Path | None, as_json: bool) -> None:
         target = lake_url or settings.lake_url
         if target is None:
             raise typer.BadParameter("say where: --to, or NNFLEET_LAKE_URL")
+        check_place(target)
         now = clock.now()
         _shown(roll_up(engine, now, now - CRASH_GRACE))
         figures = _shown(export(engine, target, now))
@@ -94,6 +96,7 @@ def _migrated(data: Path | None) -> Iterator[tuple[Settings, Engine]]:
         settings = replace(settings, local_folder=settings.local_folder or folder / "local")
         if settings.artifacts is None and Path(artifacts_in(folder)).is_dir():
             settings = replace(settings, artifacts=artifacts_in(folder))
+        check_places(settings)
         engine = make_engine(settings)
         schema.upgrade(engine)
         try:

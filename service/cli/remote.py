@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, Final
+from urllib.parse import quote
 
 from service.settings import state_folder, stated_manage_token
 
@@ -66,19 +68,29 @@ class Remote:
         return True
 
     def _asked(self, method: str, path: str, data: bytes | IO[bytes] | None, headers: Mapping[str, str]) -> Reply:
-        asked = urllib.request.Request(  # noqa: S310 -- the address that the operator named
-            f"{self.server.rstrip('/')}{path}",
+        try:
+            with urllib.request.urlopen(self._request(method, path, data, headers), timeout=TIMEOUT_S) as answer:  # noqa: S310
+                return Reply(answer.status, answer.headers, _json(answer.read()))
+        except urllib.error.HTTPError as error:
+            raise _refused(error) from error
+        except (OSError, HTTPException) as error:
+            raise Refused(f"{self.server} does not answer: {error}") from error
+        except ValueError as error:  # no address, or no JSON: somebody else answers there
+            raise Refused(f"{self.server} is no nnfleet: {error}") from error
+
+    def _request(
+        self, method: str, path: str, data: bytes | IO[bytes] | None, headers: Mapping[str, str]
+    ) -> urllib.request.Request:
+        if not self.server.startswith(("http://", "https://")):
+            raise Refused(f"{self.server} is no address of a service: http://… or https://…")
+        if not self.token.isascii():
+            raise Refused("a token or key has letters, digits and signs of ASCII alone")
+        return urllib.request.Request(  # noqa: S310 -- the address that the operator named
+            f"{self.server.rstrip('/')}{quote(path)}",
             method=method,
             data=data,
             headers={"Authorization": f"Bearer {self.token}", **headers},
         )
-        try:
-            with urllib.request.urlopen(asked, timeout=TIMEOUT_S) as answer:  # noqa: S310
-                return Reply(answer.status, answer.headers, _json(answer.read()))
-        except urllib.error.HTTPError as error:
-            raise _refused(error) from error
-        except OSError as error:
-            raise Refused(f"{self.server} does not answer: {error}") from error
 
 
 def _json(body: bytes) -> Any:

@@ -13,6 +13,7 @@ import typer
 from sqlalchemy.exc import OperationalError
 from sqlmodel import Session
 
+from service.cli.options import check_places
 from service.deciding.local_copy import LocalCopy
 from service.deciding.signing import kept_keys
 from service.server import Running, WebServer, running_processes
@@ -44,6 +45,7 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
             local_folder=stated.local_folder or folder / "local",
             artifacts=stated.artifacts or artifacts_in(folder),
         )
+        check_places(settings)
         _migrate_unless_away(settings)
         with running_processes(settings, host=host, port=port, workers=workers, kind=kind) as running:
             typer.echo(f"nnfleet serves on {running.url}, console {running.url}/console/")

@@ -8,13 +8,26 @@ import psycopg
 from psycopg.types.string import BytesBinaryDumper
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
+from policies.errors import InvalidField
 from service.settings import Settings
 
 
 def sqlalchemy_url(url: str) -> str:
-    """A `postgresql://` URL with the driver we use named."""
-    return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    """A `postgresql://` URL with the driver we use named; raises InvalidField for any other, which it does not repeat."""
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise _no_url() from error
+    if parsed.get_backend_name() not in {"postgresql", "postgres"}:
+        raise _no_url()
+    return parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+
+
+def _no_url() -> InvalidField:
+    belongs = "the address of a PostgreSQL belongs here, as postgresql://user@host/database"
+    return InvalidField(f"NNFLEET_DATABASE_URL: {belongs}", field="NNFLEET_DATABASE_URL")
 
 
 def make_engine(settings: Settings) -> Engine:

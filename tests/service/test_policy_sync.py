@@ -101,7 +101,9 @@ def test_lint_names_file_line_and_column_without_a_server(tmp_path: Path) -> Non
     assert "camera.yaml: line 2, column 1" in camera
     assert "named for 'gallery'" in gallery
     assert good.endswith("good.yaml: ok")
+    (tmp_path / "empty").mkdir()
     assert "no policies" in run("lint", tmp_path / "empty")[1]
+    assert run("lint", tmp_path / "emtpy")[0] == 2
 
 
 def test_nothing_is_pushed_while_one_file_is_wrong(server: str, operator: Operator, tmp_path: Path) -> None:

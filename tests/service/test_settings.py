@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from policies.errors import InvalidField
 from service.settings import Settings, child_environment, process_settings, state_folder, stated_manage_token
 from service.store.embedded import database
 
@@ -25,7 +27,7 @@ def test_a_child_process_is_set_up_as_its_parent(settings: Settings) -> None:
 
 
 def test_the_database_has_to_be_named() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(InvalidField, match="NNFLEET_DATABASE_URL"):
         Settings.from_environment({})
 
 
@@ -71,3 +73,45 @@ def test_the_token_is_the_one_an_operator_named(
 def test_settings_that_are_printed_tell_no_secret() -> None:
     shown = repr(Settings("postgresql://user:hidden@db.example/nnfleet", manage_token="also hidden"))
     assert "hidden" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "limit"),
+    [
+        ("POOL_SIZE", "many", None),
+        ("POOL_SIZE", "0", 1),
+        ("POOL_SIZE", "8.5", None),
+        ("WATCH_INTERVAL_S", "nan", 0.01),
+        ("WATCH_INTERVAL_S", "inf", 3600),
+        ("RETENTION_DAYS", "-1", 1),
+        ("RETENTION_DAYS", "9" * 30, 36_500),
+        ("SESSION_IDLE_S", "0", 1),
+        ("LEAST_FREE_BYTES", str(2**63), 2**50),
+        ("REQUIRE_KEYS", "yes", None),
+        ("LOG_LEVEL", "loud", None),
+        ("PUBLIC_URL", "nnfleet.example", None),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused_by_its_name(name: str, text: str, limit: float | None) -> None:
+    with pytest.raises(InvalidField) as refused:
+        Settings.from_environment({"NNFLEET_DATABASE_URL": URL, f"NNFLEET_{name}": text})
+    assert (refused.value.field, refused.value.limit) == (f"NNFLEET_{name}", limit)
+    assert refused.value.detail.startswith(f"NNFLEET_{name}: ")
+
+
+def test_every_number_has_a_range_and_its_default_lies_within() -> None:
+    for each in fields(Settings):
+        if each.type in {"int", "float"}:
+            assert each.metadata["least"] <= each.default <= each.metadata["most"], each.name
+
+
+@pytest.mark.parametrize("name", ["NNFLEET_REQUIRE_KEY", "NNFLEET_REQUIREKEYS", "NNFLEET_require_keys"])
+def test_a_misspelt_setting_is_refused_with_the_one_that_was_meant(name: str) -> None:
+    with pytest.raises(InvalidField, match="did you mean `NNFLEET_REQUIRE_KEYS`"):
+        Settings.from_environment({"NNFLEET_DATABASE_URL": URL, name: "true"})
+
+
+def test_what_a_cluster_sets_for_a_service_of_our_name_is_no_setting() -> None:
+    sets = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_8080_TCP", "PORT_8080_TCP_ADDR")
+    stated = {f"NNFLEET_{of}{each}": "x" for of in ("", "DB_") for each in sets}
+    assert Settings.from_environment(stated | {"NNFLEET_DATABASE_URL": URL}) == Settings(URL)
