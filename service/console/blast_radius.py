@@ -16,6 +16,7 @@ from service.simulating.drafts import Draft
 from service.simulating.simulations import Asked, SimulationRunning
 from service.store import class_cohorts
 from service.store.class_cohorts import Members
+from service.web.door import actor
 
 BUDGET_S: Final = 3.0
 """A person waits for it. What is not seen by then is told as a sample."""
@@ -35,6 +36,6 @@ def _simulated(held: Quarantine) -> dict[str, Any] | None:
         return None
     draft = Draft(Kind.QUARANTINE, held.model_dump(mode="json"))
     try:
-        return services().simulations.run(Asked(draft, live, clock.now(), BUDGET_S))
+        return services().simulations.run(Asked(draft, live, clock.now(), BUDGET_S, actor().name))
     except SimulationRunning:
         return None

@@ -27,6 +27,7 @@ from service.simulating.trying import tried
 from service.store import artifacts, revisions
 from service.store.tables import ArtifactRow, RevisionRow
 from service.web.bodies import MAX_NOTE, whole_number
+from service.web.door import actor
 
 _NO_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 WHOLE: Final = "ModelSpec"
@@ -141,7 +142,7 @@ def _add(edit: ModelEdit) -> ModelEdit:
 def _simulate(edit: ModelEdit) -> ModelEdit:
     if edit.content is None:
         return replace(edit, checked=True)
-    found, why_not = tried(services().simulations, Kind.MODEL, edit.content)
+    found, why_not = tried(services().simulations, Kind.MODEL, edit.content, actor().name)
     return replace(edit, simulation=found, simulation_failed=why_not)
 
 

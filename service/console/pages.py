@@ -29,6 +29,7 @@ from service.console import (
     model,
     model_editor,
     models,
+    own_simulation,
     provider,
     quarantines,
     recommendations,
@@ -214,6 +215,7 @@ blueprint.add_url_rule("/revisions/<int:number>/approve", "approve", reviews.app
 blueprint.add_url_rule("/revisions/<int:number>/reject", "reject", reviews.reject, methods=["POST"])
 blueprint.add_url_rule("/revisions/<int:number>/comment", "comment", reviews.comment, methods=["POST"])
 blueprint.add_url_rule("/revisions/<int:number>/simulate", "simulate", reviews.simulate, methods=["POST"])
+blueprint.add_url_rule("/simulations/own", "own_simulation", own_simulation.page)
 blueprint.add_url_rule("/reviews", "reviews", reviews.list_page)
 blueprint.add_url_rule("/policies", "policies", texts.policies.list_page)
 blueprint.add_url_rule("/policies/new", "new_policy", texts.policies.new)

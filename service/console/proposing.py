@@ -33,4 +33,6 @@ def proposed(proposal: Proposal, *, submit: bool) -> int | None:
 
 def _evidence(proposal: Proposal) -> dict[str, Any] | None:
     """Plain flags are not simulated: what they do is the app's."""
-    return None if proposal.kind == Kind.FLAGS else tried(services().simulations, proposal.kind, proposal.content)[0]
+    if proposal.kind == Kind.FLAGS:
+        return None
+    return tried(services().simulations, proposal.kind, proposal.content, actor().name)[0]

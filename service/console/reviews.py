@@ -99,7 +99,7 @@ def submit(number: int) -> Response:
     with Session(services().engine) as session:
         row = _touched(session, number)
         kind, content = Kind(row.kind), row.content
-    found = None if kind == Kind.FLAGS else tried(services().simulations, kind, content)[0]
+    found = None if kind == Kind.FLAGS else tried(services().simulations, kind, content, actor().name)[0]
     return _stepped(number, Step.SUBMIT, "waits for a review", note, found)
 
 

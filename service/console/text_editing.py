@@ -26,6 +26,7 @@ from service.simulating.trying import tried
 from service.store import revisions
 from service.store.tables import RevisionRow
 from service.web.bodies import MAX_NOTE, whole_number
+from service.web.door import actor
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MEDIA_TYPE: Final = min(YAML_TYPES)
@@ -131,7 +132,7 @@ def _simulate(edit: Edit) -> Edit:
     """Say what the text would change, and save nothing."""
     if edit.content is None or not edit.of.simulated:
         return replace(edit, checked=True)
-    found, why_not = tried(services().simulations, edit.of.kind, edit.content)
+    found, why_not = tried(services().simulations, edit.of.kind, edit.content, actor().name)
     return replace(edit, simulation=found, simulation_failed=why_not)
 
 

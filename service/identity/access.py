@@ -173,6 +173,7 @@ ACCESS: Final[Mapping[str, Access]] = {
     "console.reject": APPROVES,
     "console.comment": OPERATES,
     "console.simulate": OPERATES,
+    "console.own_simulation": SIGNED_IN,
     "console.reviews": READS,
     "console.policies": READS,
     "console.new_policy": OPERATES,

@@ -13,9 +13,11 @@ from service.simulating.drafts import Draft
 from service.simulating.simulations import Asked, SimulationRunning, Simulations
 
 
-def tried(simulations: Simulations, kind: Kind, content: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-    """(what would change, None), or (None, why that is not known)."""
+def tried(
+    simulations: Simulations, kind: Kind, content: Mapping[str, Any], by: str
+) -> tuple[dict[str, Any] | None, str | None]:
+    """(what would change, None), or (None, why that is not known). `by`: who waits for it."""
     try:
-        return simulations.run(Asked(Draft(kind, content), release_asked(None), clock.now())), None
+        return simulations.run(Asked(Draft(kind, content), release_asked(None), clock.now(), by=by)), None
     except (UnknownRelease, SimulationRunning, InvalidField) as error:
         return None, error.detail

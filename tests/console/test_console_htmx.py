@@ -8,12 +8,15 @@ import pytest
 from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
 from console_builders import NOW, Stage, model_spec, report
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from signing_in import add_person
 
 from policies.rollouts.rollout import Act
+from service import clock
 from service.identity.actor import Role
 from service.releasing.rollouts import steer
+from service.store import simulation_runs
+from service.store.tables import SimulationRunRow
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")]
 
@@ -108,3 +111,28 @@ def test_a_revision_is_simulated_without_leaving_its_page(ada: Page, stage: Stag
     expect(ada.get_by_text("It is simulated; what is found is kept with the revision.")).to_be_visible()
     expect(ada.get_by_role("region", name="What it would do to the fleet")).to_contain_text("reports of")
     assert ada.url == address
+
+
+def test_an_editor_says_how_far_the_simulation_is_that_it_waits_for(ada: Page, stage: Stage) -> None:
+    stage.fill()
+    run = SimulationRunRow(
+        state=simulation_runs.RUNNING, kind="policy", app="camera", asked_by="ada", started_at=clock.now(),
+        reports_done=0, reports_total=120,
+    )  # fmt: skip
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.goto("/console/policies/camera")
+    ada.route("**/console/policies/camera", hold)
+    with simulation_runs.recorded(stage.engine, run) as record:
+        record.note(30)
+        ada.get_by_role("button", name="Check and simulate").click()
+        expect(ada.get_by_role("status")).to_contain_text("30 of 120 reports decided, 90 left")
+        record.note(60)
+        expect(ada.get_by_role("status")).to_contain_text("60 of 120 reports decided, 60 left")
+        record.end(simulation_runs.DONE, clock.now())
+    held[0].continue_()
+    expect(ada.get_by_role("region", name="What it would do")).to_be_visible()
+    expect(ada.get_by_role("button", name="Check and simulate")).to_be_enabled()

@@ -236,3 +236,19 @@ def test_a_recommendation_shows_its_learning_run(paul: FlaskClient, stage: Stage
         row = next(r for r in revisions.page(session, Kind.RECOMMENDATION, None, None, 1))
     page = read(paul, f"/revisions/{row.number}")
     assert "What was learned" in page
+
+
+def test_ones_own_simulation_is_followed_without_scripts_on_a_page_of_its_own(
+    olga: FlaskClient, paul: FlaskClient, engine: Engine
+) -> None:
+    assert "You simulated nothing" in olga.get("/console/simulations/own").text
+    run = a_run(1)
+    run.asked_by = "olga"
+    with simulation_runs.recorded(engine, run) as record:
+        record.note(90)
+        page = olga.get("/console/simulations/own").text
+        assert "75.0% done: 90 of 120 reports decided, 30 left." in page
+        assert '<noscript><meta http-equiv="refresh"' in page
+        assert "You simulated nothing" in paul.get("/console/simulations/own").text
+        record.end(simulation_runs.DONE, clock.now())
+    assert "100% done" in olga.get("/console/simulations/own").text.replace("100.0%", "100%")
