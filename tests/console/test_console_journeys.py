@@ -121,7 +121,7 @@ def test_a_finding_becomes_a_quarantine_that_waits_for_somebody_else(ada: Page, 
     add_person(stage.engine, "olga", Role.APPROVER)
     ada.goto(f"/console/findings/{FINDING}")
     ada.get_by_role("link", name="Propose a quarantine").click()
-    assert "tensor-g3" in ada.get_by_label("SoCs", exact=True).input_value()
+    assert "tensor-g3" in ada.get_by_role("textbox", name="SoCs", exact=True).input_value()
     ada.get_by_role("button", name="Show whom it touches").click()
     assert "match the cohort" in ada.get_by_role("region", name="Whom it touches").inner_text()
     ada.get_by_label("Note for the reviewer").fill("seen in the field")
