@@ -16,6 +16,7 @@ import pytest
 
 from nnfleet_client import ArmFailed, Executed, ProcessDied, RunTimeout
 from nnfleet_litert import Artifacts, GoldenReference, LiteRtRunner, golden_reference
+from nnfleet_litert.bounded import DRAFT
 from nnfleet_litert.process import Child
 from nnfleet_litert.runner import LiteRtSession
 
@@ -166,6 +167,29 @@ def test_bytes_that_are_not_what_was_decided_never_stay(tmp_path: Path, answer: 
         fetched(tmp_path, answer)
     assert (refused.value.phase, refused.value.code) == ("load", code)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_refuses_is_no_crash_of_the_arm(tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("in the way of a folder")
+    with pytest.raises(ArmFailed, match="load:artifact-disk"):
+        fetched(tmp_path / "a file", lambda _: httpx.Response(200, content=MODEL.read_bytes()))
+
+
+def test_files_of_old_releases_make_room_and_drafts_of_dead_processes_are_swept(tmp_path: Path) -> None:
+    contents = [bytes([number]) * 400 for number in range(3)]
+    digests = [hashlib.sha256(content).hexdigest() for content in contents]
+    by_path = dict(zip(digests, contents, strict=True))
+    http = httpx.Client(
+        transport=httpx.MockTransport(lambda request: httpx.Response(200, content=by_path[request.url.path[1:]]))
+    )
+    artifacts = Artifacts(tmp_path, "http://fleet.test", http, most_bytes=1_000)
+    (tmp_path / f"half{DRAFT}").write_bytes(b"x")
+    os.utime(tmp_path / f"half{DRAFT}", (1, 1))
+    for second, digest in enumerate(digests[:2]):
+        os.utime(artifacts.path({"sha256": digest, "size_bytes": 400, "url": f"/{digest}"}), (second + 10, second + 10))
+    artifacts.path({"sha256": digests[0], "size_bytes": 400, "url": None})  # used again
+    artifacts.path({"sha256": digests[2], "size_bytes": 400, "url": f"/{digests[2]}"})
+    assert {path.name for path in tmp_path.iterdir()} == {digests[0], digests[2]}
 
 
 def test_without_a_server_only_what_lies_here_is_run(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from nnfleet_client import ArmFailed, Init, ProcessDied, RunTimeout
 from nnfleet_litert import Artifacts, LiteRtRunner, WeightCache
+from nnfleet_litert.bounded import DRAFT
 from nnfleet_litert.process import Child
-from nnfleet_litert.weights import DRAFT
 
 MODEL = Path(__file__).parents[1] / "vectors" / "hey_jarvis.tflite"
 VARIANT = {"sha256": hashlib.sha256(MODEL.read_bytes()).hexdigest(), "size_bytes": MODEL.stat().st_size}

@@ -11,18 +11,29 @@ from typing import Any, Final
 import httpx
 
 from nnfleet_client import ArmFailed
+from nnfleet_litert.bounded import DRAFT, finish, prune, touch
 
+MOST_BYTES: Final = 1024 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
 
 
 class Artifacts:
     """Files that were fetched lie in `folder`, named by their digest. `server` is None where nothing may be fetched.
 
-    `local` is a folder of model files that are used where their digest fits, whatever they are called.
+    `local` is a folder of model files that are used where their digest fits, whatever they are called. Of fetched ones at most
+    `most_bytes` stay: releases come and go, and what was used longest ago goes first.
     """
 
-    def __init__(self, folder: Path, server: str | None, http: httpx.Client, local: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        server: str | None,
+        http: httpx.Client,
+        local: Path | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self._folder = folder
+        self._most_bytes = most_bytes
         self._server = server
         self._http = http
         self._local = {_digest(path): path for path in sorted(local.glob("*"))} if local else {}
@@ -33,27 +44,34 @@ class Artifacts:
         Raises ArmFailed with the phase `load` where it cannot be had, or is not what it should be.
         """
         sha256 = str(variant["sha256"])
-        kept = self._local.get(sha256) or self._folder / sha256
+        if sha256 in self._local:
+            return self._local[sha256]
+        kept = self._folder / sha256
         if kept.exists():
+            touch(kept)
             return kept
         if self._server is None or not variant.get("url"):
             raise ArmFailed("load", "artifact-not-here")
-        self._fetch(f"{self._server.rstrip('/')}{variant['url']}", sha256, int(variant["size_bytes"]))
+        try:
+            self._fetch(f"{self._server.rstrip('/')}{variant['url']}", sha256, int(variant["size_bytes"]))
+        except OSError as error:
+            raise ArmFailed("load", "artifact-disk") from error  # full, read-only: no fault of a driver
         return kept
 
     def _fetch(self, url: str, sha256: str, size_bytes: int) -> None:
         """Write the file under its digest, whole or not at all."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as partial:
+        with tempfile.NamedTemporaryFile(dir=self._folder, suffix=DRAFT, delete=False) as partial:
             try:
                 for chunk in self._chunks(url, size_bytes):
                     partial.write(chunk)
                 partial.close()
                 if _digest(Path(partial.name)) != sha256:
                     raise ArmFailed("load", "artifact-digest-mismatch")
-                Path(partial.name).replace(self._folder / sha256)
+                finish(Path(partial.name), self._folder / sha256)
             finally:
                 Path(partial.name).unlink(missing_ok=True)
+        prune(self._folder, self._most_bytes)
 
     def _chunks(self, url: str, size_bytes: int) -> Iterator[bytes]:
         left = size_bytes

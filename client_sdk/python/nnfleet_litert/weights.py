@@ -7,7 +7,6 @@ right, so what it may not be given is kept apart here: another model, another ru
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from nnfleet_litert.bounded import DRAFT, finish, prune, touch
 from nnfleet_litert.machine import processor
 
 MOST_BYTES: Final = 256 * 1024 * 1024
-DRAFT: Final = ".draft"
-_STALE_DRAFT_S: Final = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,10 @@ class WeightCache:
         """Take up what a start left; whether it was served from the cache, and not packed anew into it."""
         try:
             if place.before is None:
-                _flush(place.path)
-                place.path.replace(place.kept)
+                finish(place.path, place.kept)
             hit = place.before is not None and _look(place.kept) == place.before
-            os.utime(place.kept)  # used now
-            self._prune()
+            touch(place.kept)
+            prune(self._folder, self._most_bytes)
         except OSError:
             return False
         return hit
@@ -69,19 +66,6 @@ class WeightCache:
     def discard(self, place: Place) -> None:
         """Throw away what a start that failed had been given, or had begun to write."""
         place.path.unlink(missing_ok=True)
-
-    def _prune(self) -> None:
-        looked = [(path.stat(), path) for path in self._folder.iterdir()]
-        newest = max(told.st_mtime for told, _ in looked)
-        room = self._most_bytes
-        for told, path in sorted(looked, key=lambda each: each[0].st_mtime, reverse=True):
-            if path.suffix == DRAFT:
-                unwanted = newest - told.st_mtime > _STALE_DRAFT_S  # its process is long gone
-            else:
-                room -= told.st_size
-                unwanted = room < 0
-            if unwanted:
-                path.unlink(missing_ok=True)
 
 
 def key(arm: Mapping[str, Any]) -> str:
@@ -102,12 +86,3 @@ def _look(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return (told.st_ino, told.st_size, told.st_mtime_ns) if told.st_size else None
-
-
-def _flush(path: Path) -> None:
-    """Have the bytes on the disk before the name: a name without its bytes would look right after a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
