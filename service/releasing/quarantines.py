@@ -9,13 +9,14 @@ from typing import Any, Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from policies.errors import InvalidField, UnknownRevision
+from policies.errors import InvalidField, UnknownApp, UnknownModel, UnknownRevision
+from policies.nearest import did_you_mean, nearest
 from policies.quarantine import Quarantine, parse_quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
 from service.identity.actor import GUARD, Actor
 from service.releasing.publishing import republish
 from service.releasing.revisions import Proposal, advance, propose, save
-from service.store import audit, releases, revisions
+from service.store import audit, models, releases, revisions
 from service.store.tables import RevisionRow
 
 KILLED_FOR: Final = timedelta(days=30)
@@ -46,8 +47,10 @@ def put_in_force(
 ) -> tuple[RevisionRow, int | None]:
     """Propose a quarantine. Where it is approved with that, it is live at once: (revision, release or None).
 
-    Raises BaseRequired and EditConflict where one of that name stands and `base` is not its number.
+    Raises BaseRequired and EditConflict where one of that name stands and `base` is not its number, and InvalidField where
+    its last day is over.
     """
+    _check_day(held, now)
     proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), note, base)
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
@@ -56,7 +59,8 @@ def put_in_force(
 
 
 def approve(session: Session, row: RevisionRow, approver: str, now: datetime, note: str) -> RevisionRow:
-    """Approve a quarantine and publish it in the same transaction."""
+    """Approve a quarantine and publish it in the same transaction; raises InvalidField where its last day is over."""
+    _check_day(Quarantine.model_validate(row.content), now)
     releases.begin_release(session)
     row = advance(session, row, Step.APPROVE, approver, now, note)
     _published(session, row, approver, now)
@@ -64,13 +68,17 @@ def approve(session: Session, row: RevisionRow, approver: str, now: datetime, no
 
 
 def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: datetime) -> tuple[RevisionRow, int | None]:
-    """Switch something off for everybody, at once and alone; raises InvalidField where the name is not repeated."""
+    """Switch something off for everybody, at once and alone.
+
+    Raises InvalidField where the name is not repeated, and UnknownApp or UnknownModel where nothing of the name is there.
+    """
     if not switched.name or confirm != switched.name:
         raise InvalidField(f"confirm: repeat the name of what is switched off, {switched.name!r}", field="confirm")
     held = quarantine_of(switched, actor, now)
     proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), f"kill switch: {switched.name}")
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
+        _check_known(session, switched)
         row = save(session, proposal, actor.name, now)
         for step in (Step.SUBMIT, Step.APPROVE):
             row = advance(session, row, step, actor.name, now, WITHOUT_A_SECOND, alone=True)
@@ -113,6 +121,26 @@ def end_overdue(engine: Engine, now: datetime) -> int | None:
             return None
         note = f"past their last day: {', '.join(over)}"
         return republish(session, note[:500], GUARD.name, now, "quarantines-published")
+
+
+def _check_known(session: Session, switched: Kill) -> None:
+    """A name that is misspelt and repeated as it is would be called switched off, and everything would go on."""
+    known = models.names(session)
+    apps = {app for app, _ in known}
+    if switched.app is not None and switched.app not in apps:
+        close = did_you_mean(nearest(switched.app, apps))
+        raise UnknownApp(f"there is no model of an app {switched.app!r}{close}", field="app")
+    of_app = {name for app, name in known if app == switched.app}
+    if switched.model is not None and switched.model not in of_app:
+        close = did_you_mean(nearest(switched.model, of_app))
+        raise UnknownModel(f"{switched.app} has no model {switched.model!r}{close}", field="model")
+
+
+def _check_day(held: Quarantine, now: datetime) -> None:
+    if held.deny.until is not None and held.deny.until < now.date():
+        raise InvalidField(
+            f"deny.until: {held.deny.until} is over, so that this would hold for nobody", field="deny.until"
+        )
 
 
 def _published(session: Session, row: RevisionRow, author: str, now: datetime) -> int | None:

@@ -177,3 +177,35 @@ def test_a_kill_switch_says_what_is_missing(operator: Operator) -> None:
         ({"app": 3}, "app"),
     ):
         assert operator.send("POST", "/v1/kill", asked).get_json()["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("switched", "name", "field", "meant"),
+    [
+        ({"app": "camra"}, "camra", "app", "camera"),
+        ({"app": "camra", "model": "segmentation"}, "segmentation", "app", "camera"),
+        ({"app": "camera", "model": "segmentatoin"}, "segmentatoin", "model", "segmentation"),
+        ({"app": "camra", "arm": NPU}, NPU, "app", "camera"),
+    ],
+)
+def test_a_kill_switch_with_a_misspelt_name_says_so_and_switches_nothing(
+    operator: Operator, switched: dict[str, str], name: str, field: str, meant: str
+) -> None:
+    operator.publish()
+    refused = operator.send("POST", "/v1/kill", switched | {"reason": "it hangs", "confirm": name})
+    assert (refused.status_code, refused.get_json()["field"]) == (404, field)
+    assert f"did you mean `{meant}`?" in refused.get_json()["detail"]
+    assert len(operator.send("GET", "/v1/releases").get_json()["releases"]) == 1
+
+
+def test_a_quarantine_whose_last_day_is_over_is_refused(engine: Engine, operator: Operator) -> None:
+    operator.publish()
+    held = quarantine()
+    held["deny"]["until"] = f"{clock.now() - timedelta(days=1):%Y-%m-%d}"
+    refused = operator.send("POST", "/v1/quarantines", {"quarantine": held, "note": "wrong year"})
+    assert (refused.status_code, refused.get_json()["field"]) == (422, "deny.until")
+    draft = operator.send("POST", "/v1/revisions", {"kind": "quarantine", "content": held, "note": "x"}).get_json()
+    operator.send("POST", f"/v1/revisions/{draft['revision']}/submit", {"note": "x"})
+    late = operator.send("POST", f"/v1/revisions/{draft['revision']}/approve", {"note": "x"})
+    assert (late.status_code, late.get_json()["field"]) == (422, "deny.until")
+    assert len(operator.send("GET", "/v1/releases").get_json()["releases"]) == 1
