@@ -51,7 +51,7 @@ NAVIGATION: Final = (
             Place("recommendations", "Learned", frozenset({"recommendation"})),
             Place("revisions", "Revisions", frozenset({"revision"})),
             Place("quarantines", "Quarantines", frozenset({"new_quarantine", "preview_quarantine", "kill_switch"})),
-            Place("rollouts", "Rollouts", frozenset({"rollout"})),
+            Place("rollouts", "Rollouts", frozenset({"rollout", "start_rollout"})),
             Place("releases", "Releases", frozenset({"release"})),
         ),
     ),

@@ -75,7 +75,9 @@ def begin() -> ResponseReturnValue:
         row = start(services().engine, form.plan, form.note, actor().name, clock.now(), form.at)
     except InvalidInput as error:
         choices = error.choices if isinstance(error, UnclearTime) else []
-        return _list(rollout_form.kept(), {rollout_form.place(error): error.detail}, choices), 422
+        return _list(
+            rollout_form.kept(), {rollout_form.place(error): error.detail.removeprefix(f"{error.field}: ")}, choices
+        ), 422
     what = f"begins {form.at}" if form.at else f"has begun, with release {row.step_release}"
     return done(f"Rollout {row.number} {what}.", "rollout", number=row.number)
 
