@@ -42,15 +42,15 @@ class StoredReport(NamedTuple):
         """Equal for reports whose fingerprints differ in the build at most, and with `builds` in nothing."""
         told = _READER.decode(self.body)
         nnapi = told.nnapi or _Nnapi()
-        drivers = tuple((d.name, d.type, d.feature_level, d.probe and d.probe.status) for d in nnapi.devices)
+        drivers = tuple((d.name, d.type, repr(d.feature_level), d.probe and d.probe.status) for d in nnapi.devices)
         device = told.device
         build = device.build_fingerprint if builds else None
         runtimes = tuple(sorted(told.runtimes.items(), key=repr))
-        level = nnapi.runtime_feature_level
+        level = repr(nnapi.runtime_feature_level)
         return self.device_class, device.manufacturer, device.soc_model, level, drivers, runtimes, build
 
 
-# Kinds are left open: what a report may hold was checked when it was taken.
+# Kinds are left open: what a report may hold was checked when it was taken. A level may be anything, a list too.
 class _Probe(msgspec.Struct):
     status: Any = None
 

@@ -215,6 +215,21 @@ def test_before_the_first_release_there_is_nothing_to_compare_with(operator: Ope
     assert answer.get_json()["code"] == "unknown-release"
 
 
+@pytest.mark.parametrize("level", [[], [1], {}, {"a": [1]}, True, 1, 1.0, "1", 10**30, None])
+def test_a_level_of_whatever_kind_sinks_no_simulation(
+    operator: Operator, client: FlaskClient, stored: list[bytes], level: Any
+) -> None:
+    for told in ({"runtime_feature_level": level}, {"devices": [dict(EDGETPU) | {"feature_level": level}]}):
+        body = make_report(nnapi=nnapi(dict(EDGETPU)) | told)
+        assert client.put(f"/v1/reports/{report_id(body)}", data=body).status_code == 201
+    assert simulated(operator, content=NO_NPU)["seen"]["reports"] == len(stored) + 2
+
+
+def test_levels_that_are_equal_and_of_another_kind_are_told_apart() -> None:
+    bodies = [make_report(nnapi=nnapi(dict(EDGETPU) | {"feature_level": level})) for level in (1, True, 1.0, "1")]
+    assert len({fleet.StoredReport("", body).key(builds=False) for body in bodies}) == len(bodies)
+
+
 def test_reports_that_are_told_apart_by_nothing_have_one_fingerprint_but_for_the_build() -> None:
     seen: dict[Any, Any] = {}
     for body in phones():
