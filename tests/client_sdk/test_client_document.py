@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from typing import Any
 
 import pytest
@@ -21,6 +23,16 @@ def code_of(document: Any) -> str:
 def test_fields_of_a_newer_server_are_ignored() -> None:
     document = parse_document(json.dumps(make_document(mood="sunny")).encode())
     assert document.release == 41
+
+
+def test_phones_in_one_process_share_a_document_while_one_of_them_holds_it() -> None:
+    body = json.dumps(make_document(release=77)).encode()
+    first, second = parse_document(body), parse_document(bytes(bytearray(body)))
+    assert first is second
+    gone = weakref.ref(first)
+    del first, second
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_newer_schema_is_refused_by_its_own_code() -> None:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 SCHEMA: Final = 1
 FULL_WEIGHT_BP: Final = 10_000
@@ -63,7 +63,7 @@ class ModelDecision:
     golden: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class DecisionDocument:
     """One release as one device class of one app sees it.
 
@@ -80,8 +80,11 @@ class DecisionDocument:
     probe: tuple[Any, ...] = ()
 
 
-# Thousands of simulated phones share a handful of bodies; a document is frozen, so they share the parsed form too.
-@lru_cache(maxsize=256)
+# Thousands of simulated phones share a handful of bodies; a document is frozen, so they share the parsed form too, for as
+# long as one of them holds it. A phone that runs for months keeps the one that it has.
+_HELD: Final[WeakValueDictionary[bytes, DecisionDocument]] = WeakValueDictionary()
+
+
 def parse_document(body: bytes) -> DecisionDocument:
     """Read a decision document.
 
@@ -89,6 +92,13 @@ def parse_document(body: bytes) -> DecisionDocument:
     fields missing or of another type, weights that do not add up to 10,000, a plan or an arm that is named but
     not there) or `unknown-schema`.
     """
+    held = _HELD.get(body)
+    if held is None:
+        held = _HELD[body] = _read(body)
+    return held
+
+
+def _read(body: bytes) -> DecisionDocument:
     try:
         return _document(json.loads(body, parse_float=_finite, parse_constant=_finite))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
