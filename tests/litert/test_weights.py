@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from nnfleet_client import ArmFailed, Init, ProcessDied, RunTimeout
 from nnfleet_litert import Artifacts, LiteRtRunner, WeightCache
 from nnfleet_litert.bounded import DRAFT
 from nnfleet_litert.process import Child
+from nnfleet_litert.weights import key
 
 MODEL = Path(__file__).parents[1] / "vectors" / "hey_jarvis.tflite"
 VARIANT = {"sha256": hashlib.sha256(MODEL.read_bytes()).hexdigest(), "size_bytes": MODEL.stat().st_size}
@@ -51,21 +52,24 @@ def test_the_second_start_finds_what_the_first_one_packed_and_says_so(tmp_path: 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"options": {"threads": 2}}, {"options": {"threads": 1, "compile_cache_token": "after the update"}}],
-    ids=["threads", "token"],
+    [
+        {"options": {"threads": 2}},
+        {"options": {"threads": 1, "compile_cache_token": "after the update"}},
+        {"variant": {"sha256": "another file's"}},
+    ],
+    ids=["threads", "token", "file"],
 )
-def test_other_settings_are_packed_for_themselves(tmp_path: Path, changes: dict[str, Any]) -> None:
-    cache = WeightCache(tmp_path / "weights")
-    started(tmp_path, cache)
-    assert started(tmp_path, cache, **changes).cache_hit is False
-    assert len(kept(tmp_path)) == 2
+def test_other_files_and_other_settings_are_packed_for_themselves(changes: dict[str, Any]) -> None:
+    assert key(arm(**changes)) != key(arm()) == key(arm())
 
 
-def test_another_runtime_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = WeightCache(tmp_path / "weights")
-    started(tmp_path, cache)
-    monkeypatch.setattr("nnfleet_litert.weights.version", lambda _: "99.0")
-    assert started(tmp_path, cache).cache_hit is False
+@pytest.mark.parametrize(("name", "made"), [("version", lambda _: "99.0"), ("processor", lambda: {"kind": "aarch64"})])
+def test_another_runtime_and_another_processor_find_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, made: Callable[..., Any]
+) -> None:
+    before = key(arm())
+    monkeypatch.setattr(f"nnfleet_litert.weights.{name}", made)
+    assert key(arm()) != before
 
 
 def test_a_damaged_file_is_packed_anew_and_not_called_a_hit(tmp_path: Path) -> None:
