@@ -78,7 +78,8 @@ def get_facts(sha256: str) -> ResponseReturnValue:
 def list_artifacts() -> ResponseReturnValue:
     """The hundred files uploaded last."""
     with Session(services().engine) as session:
-        return jsonify({"artifacts": [_shown(row) for row in artifacts.newest(session, PAGE)]})
+        found = artifacts.newest(session, PAGE, actor().apps, actor().name)
+        return jsonify({"artifacts": [_shown(row) for row in found]})
 
 
 def _store() -> ArtifactStore:

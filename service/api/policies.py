@@ -30,7 +30,8 @@ blueprint = Blueprint("policies", __name__, url_prefix="/v1")
 def list_policies() -> ResponseReturnValue:
     """The newest standing revision of every app's policy, without its document."""
     with Session(services().engine) as session:
-        return jsonify({"policies": [shown(row) for row in revisions.standing(session, Kind.POLICY)]})
+        standing = revisions.standing(session, Kind.POLICY)
+        return jsonify({"policies": [shown(row) for row in standing if actor().sees(row.app)]})
 
 
 @blueprint.get("/policies/<app>")

@@ -28,7 +28,8 @@ blueprint = Blueprint("quarantines", __name__, url_prefix="/v1")
 def list_quarantines() -> ResponseReturnValue:
     """Those that are in force, with evidence, owner and end."""
     with Session(services().engine) as session:
-        rows = revisions.in_state(session, Kind.QUARANTINE, State.LIVE)
+        held = revisions.in_state(session, Kind.QUARANTINE, State.LIVE)
+        rows = [row for row in held if actor().sees(row.app)]
         return jsonify({"quarantines": [shown(row) | {"quarantine": row.content} for row in rows]})
 
 

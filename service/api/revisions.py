@@ -38,7 +38,8 @@ def list_revisions() -> ResponseReturnValue:
     if subject is not None and not _SUBJECT.fullmatch(subject):
         raise InvalidField("subject: an app, an app and a model with a slash between, or an id", field="subject")
     with Session(services().engine) as session:
-        return jsonify({"revisions": [shown(row) for row in revisions.page(session, kind, state, subject, PAGE)]})
+        found = revisions.page(session, kind, state, subject, PAGE, actor().apps)
+        return jsonify({"revisions": [shown(row) for row in found]})
 
 
 @blueprint.get("/<int:number>")

@@ -128,10 +128,15 @@ def take(session: Session, numbers: Sequence[int], step: Step) -> None:
 
 
 def page(
-    session: Session, kind: str | None, state: str | None, subject: str | None, limit: int | None
+    session: Session,
+    kind: str | None,
+    state: str | None,
+    subject: str | None,
+    limit: int | None,
+    apps: frozenset[str] | None = None,
 ) -> list[RevisionRow]:
-    """The newest revisions of a kind, in a state, of a subject; None for any."""
-    found = select(RevisionRow).options(_TOLD)
+    """The newest revisions of a kind, in a state, of a subject; None for any. With `apps` what concerns them."""
+    found = select(RevisionRow).where(_concerns(apps)).options(_TOLD)
     for column, wanted in ((RevisionRow.kind, kind), (RevisionRow.state, state), (RevisionRow.subject, subject)):
         found = found if wanted is None else found.where(column == wanted)
     return list(session.exec(found.order_by(col(RevisionRow.number).desc()).limit(limit)))

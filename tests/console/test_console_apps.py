@@ -194,6 +194,20 @@ def test_ones_own_app_is_operated_as_ever(app: Flask, engine: Engine, filled: Fi
     assert act(browser, "/console/quarantines/own/end", note="over").status_code == 303
 
 
+def test_a_key_of_one_app_lists_what_is_of_that_app(app: Flask, engine: Engine, filled: Filled) -> None:
+    with Session(engine) as session, session.begin():
+        new = NewKey("ci", frozenset({Scope.MANAGE}), Role.VIEWER, OWN)
+        headers = {"Authorization": f"Bearer {keyring.create(session, new, 'test', clock.now())}"}
+    client = app.test_client()
+    for path, own in (
+        ("policies", '"camera"'), ("revisions", "camera/mobilenet"), ("quarantines", "all-apps"), ("artifacts", "artifacts"),
+        ("releases", "published_at"),
+    ):  # fmt: skip
+        answer = client.get(f"/v1/{path}", headers=headers)
+        assert own in answer.text, path
+        assert leaked(answer.text) == [], path
+
+
 def test_a_key_of_one_app_reaches_nothing_of_another(app: Flask, engine: Engine, filled: Filled) -> None:
     with Session(engine) as session, session.begin():
         new = NewKey("ci", frozenset({Scope.MANAGE}), Role.ADMIN, OWN)
