@@ -7,9 +7,9 @@ that end before they begin go on into the next day, and belong to the day on whi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -51,12 +51,16 @@ class Hours:
 
     def begin(self, now: datetime) -> datetime | None:
         """When they begin next, in UTC; None where clocks skip them whenever they come in the days that are looked at."""
-        zone = zone_named(self.zone)
-        today = now.astimezone(zone).date()
-        opening = time(*divmod(self.first_minute, 60), tzinfo=zone)
+        today = now.astimezone(zone_named(self.zone)).date()
         days = (today + timedelta(days=ahead) for ahead in range(_A_WEEK_AND_A_DAY))
-        begins = (datetime.combine(day, opening).astimezone(UTC) for day in days)
-        return next((moment for moment in begins if moment > now and self.hold(moment)), None)
+        moments = (moment for day in days for moment in self._openings(day))
+        return next((moment for moment in moments if moment > now and self.hold(moment)), None)
+
+    def _openings(self, day: date) -> Iterator[datetime]:
+        """When the first minute of a day is, in UTC; where clocks skip it or show it twice, all from one reading to the other."""
+        opening = datetime.combine(day, time(*divmod(self.first_minute, 60)), zone_named(self.zone))
+        first, last = sorted(opening.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+        yield from (first + timedelta(minutes=n) for n in range((last - first) // timedelta(minutes=1) + 1))
 
 
 _SHORT: Final = {

@@ -49,6 +49,12 @@ def test_hours_hold_by_the_clocks_of_their_zone(hours: str, utc: str, holds: boo
         (OFFICE, "2026-10-23T15:30", "2026-10-26T08:00"),
         (OFFICE, "2026-03-27T10:00", "2026-03-27T10:00"),
         ("01:00-02:00 sun Europe/London", "2026-03-28T12:00", "2026-04-05T00:00"),
+        (
+            "02:30-05:00 sun Europe/Berlin",
+            "2026-03-28T12:00",
+            "2026-03-29T01:00",
+        ),  # with the first minute after the gap
+        ("01:30-02:00 sun Europe/London", "2026-10-24T12:00", "2026-10-25T00:30"),
     ],
 )
 def test_it_is_known_when_they_begin_next(hours: str, utc: str, next_utc: str) -> None:
