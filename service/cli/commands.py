@@ -32,12 +32,12 @@ class Commands(TyperGroup):
 def _expected() -> tuple[type[Exception], ...]:
     """What can be wrong with files, databases, servers and their answers. Imported only where something is."""
     import psycopg
-    from alembic.util import CommandError
     from sqlalchemy.exc import DBAPIError
 
     from service.server import ServerDied
+    from service.store.schema import NewerSchema
 
-    return NnfleetError, OSError, psycopg.Error, DBAPIError, CommandError, ServerDied
+    return NnfleetError, OSError, psycopg.Error, DBAPIError, NewerSchema, ServerDied
 
 
 def _line(error: Exception) -> str:

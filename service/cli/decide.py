@@ -21,14 +21,11 @@ from policies.knowledge import Knowledge
 from policies.report import parse_report
 from policies.validation import validated
 from service import clock
+from service.cli.database import open_database
 from service.cli.explanation_text import brief, full
 from service.cli.policy_file import policy_in
 from service.deciding.explained import explained
 from service.releasing.releases import load
-from service.settings import Settings, state_folder
-from service.store import schema
-from service.store.embedded import database
-from service.store.engine import make_engine
 
 _MAX_BYTES: Final = 8 * 1024 * 1024
 _MAX_DEPTH: Final = 12
@@ -106,11 +103,8 @@ def _read(file: Path) -> Any:
 
 
 def _from_database(asked: Asked, facts: Fingerprint, moment: Moment) -> tuple[int | None, list[Explanation]]:
-    with database((asked.data or state_folder()) / "postgresql") as url:
-        engine = make_engine(Settings(database_url=url))
-        schema.upgrade(engine)
+    with open_database(asked.data) as engine:
         content = load(engine, asked.release)
-        engine.dispose()
     if content is None:
         raise UnknownRelease("nothing has been published yet" if asked.release is None else "there is no such release")
     return content.number, explained(facts, content, asked.app, asked.model, moment)

@@ -10,19 +10,14 @@ from sqlmodel import Session
 
 from policies.errors import NnfleetError, UnknownRelease
 from policies.play.xml import to_json, to_xml
+from service.cli.database import open_database
 from service.releasing.play_export import export_play
 from service.releasing.releases import load
-from service.settings import Settings, state_folder
-from service.store import schema
-from service.store.embedded import database
-from service.store.engine import make_engine
 
 
 def export_for_play(app: str, release: int | None, data: Path | None, as_json: bool) -> None:
     """Print Google Play's device groups; what Play cannot be told goes to standard error as well."""
-    with database((data or state_folder()) / "postgresql") as url:
-        engine = make_engine(Settings(database_url=url))
-        schema.upgrade(engine)
+    with open_database(data) as engine:
         try:
             content = load(engine, release)
             if content is None:
@@ -31,8 +26,6 @@ def export_for_play(app: str, release: int | None, data: Path | None, as_json: b
                 found = export_play(session, content, app)
         except NnfleetError as error:
             raise typer.BadParameter(error.detail) from error
-        finally:
-            engine.dispose()
     for text in found.warnings:
         typer.echo(f"warning: {text}", err=True)
     title = f"nnfleet: app {app}, release {content.number}"

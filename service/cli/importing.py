@@ -15,11 +15,9 @@ from policies.errors import NnfleetError, UnknownApp, UnknownModel
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.report import parse_report
 from service import clock
+from service.cli.database import open_database
 from service.jobs.lab import Bench, Imported, take
-from service.settings import Settings, state_folder
-from service.store import lab, models, schema
-from service.store.embedded import database
-from service.store.engine import make_engine
+from service.store import lab, models
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +35,12 @@ class Asked:
 
 def import_files(files: Sequence[Path], asked: Asked, as_json: bool) -> bool:
     """Import each file by itself and say what came of it; returns whether all could be read."""
-    with database((asked.data or state_folder()) / "postgresql") as url:
-        engine = make_engine(Settings(database_url=url))
-        schema.upgrade(engine)
+    with open_database(asked.data) as engine:
         try:
             bench = _bench(engine, asked)
             found = [_taken(engine, file, bench) for file in files]
         except NnfleetError as error:
             raise typer.BadParameter(error.detail) from error
-        finally:
-            engine.dispose()
     typer.echo(json.dumps([one.to_json() for one in found]) if as_json else "\n".join(map(_line, found)))
     return all(one.error is None for one in found)
 

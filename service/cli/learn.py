@@ -19,11 +19,8 @@ from ml.explore import Budget
 from ml.memory import Memory
 from ml.table import TableError, read_table
 from service import clock
+from service.cli.database import open_database
 from service.jobs.recommend import learn
-from service.settings import Settings, state_folder
-from service.store import schema
-from service.store.embedded import database
-from service.store.engine import make_engine
 
 ALWAYS: Final = ("method", "mean", "p95", "top1", "within_1_1", "over_2")
 SOMETIMES: Final = ("interval_80", "interval_95", "cumulative_excess", "stuck")
@@ -39,12 +36,9 @@ def recommend(data: Path | None, crash_grace_s: int, as_json: bool, memory: Path
     `memory`: file of variances; read where it is there, written anew at the end.
     """
     kept = _remembered(memory)
-    with database((data or state_folder()) / "postgresql") as url:
-        engine = make_engine(Settings(database_url=url))
-        schema.upgrade(engine)
+    with open_database(data) as engine:
         now = clock.now()
         figures = learn(engine, now, now - timedelta(seconds=crash_grace_s), Budget(), memory=kept).figures
-        engine.dispose()
     if memory is not None:
         memory.write_bytes(kept.to_bytes())
     if as_json:

@@ -89,8 +89,10 @@ def migrate(data: Path | None) -> None:
 
 def _migrate(settings: Settings) -> None:
     engine = make_engine(settings)
-    schema.upgrade(engine)
-    engine.dispose()
+    try:
+        schema.upgrade(engine)
+    finally:
+        engine.dispose()
 
 
 def _migrate_unless_away(settings: Settings) -> None:

@@ -9,6 +9,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -27,11 +28,21 @@ def ours(name: str | None, kind: str, _parents: object = None) -> bool:
     return kind != "table" or name is None or not name.startswith("observation_") or name == "observation_rollup"
 
 
+class NewerSchema(RuntimeError):
+    """The database was brought to a schema that only a newer version knows."""
+
+
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Run the migrations up to `revision`."""
+    """Run the migrations up to `revision`; raises NewerSchema, and then nothing was changed."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        command.upgrade(_config(connection), revision)
+        found = current_revision(connection)
+        try:
+            command.upgrade(_config(connection), revision)
+        except CommandError as error:  # what the database is at is in no migration of ours
+            raise NewerSchema(
+                f"the database is at schema {found}, and this version knows those up to {newest_revision()}: run the newer one"
+            ) from error
 
 
 def downgrade(engine: Engine, revision: str) -> None:

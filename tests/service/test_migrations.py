@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,9 +20,11 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
+from typer.testing import CliRunner
 
 from policies.fingerprint import fingerprint
 from policies.report import parse_report, report_id
+from service.cli.app import app
 from service.settings import Settings
 from service.store import partitions, reports, schema, tables
 from service.store.engine import make_engine
@@ -55,6 +58,23 @@ def test_they_go_up_down_to_nothing_and_up_again(empty: Engine) -> None:
     schema.upgrade(empty)
     schema.upgrade(empty)
     assert _revision(empty) == schema.newest_revision()
+
+
+def test_a_database_of_a_newer_version_is_left_as_it_is(
+    empty: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    schema.upgrade(empty)
+    with empty.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999_later'"))
+    with pytest.raises(schema.NewerSchema, match="at schema 9999_later, and this version knows those up to 0"):
+        schema.upgrade(empty)
+    monkeypatch.setenv("NNFLEET_HOME", str(tmp_path))
+    monkeypatch.setenv("NNFLEET_DATABASE_URL", empty.url.render_as_string(hide_password=False))
+    for command in (["migrate"], ["key", "list"], ["serve", "--port", "0"]):
+        told = CliRunner().invoke(app, command)
+        assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+        assert told.stderr.startswith("nnfleet: the database is at schema 9999_later")
+    assert _revision(empty) == "9999_later"
 
 
 def test_tables_and_migrations_say_the_same(engine: Engine) -> None:

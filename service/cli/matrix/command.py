@@ -14,26 +14,19 @@ from sqlmodel import Session
 from ml.matrix import Grid, busiest, device_name, matrix
 from policies.fingerprint import Fingerprint
 from policies.vocabulary import Workload
+from service.cli.database import open_database
 from service.csv_text import csv_text
 from service.jobs.rollup import rollups
 from service.releasing.releases import load
-from service.settings import Settings, state_folder
-from service.store import reports, schema
-from service.store.embedded import database
-from service.store.engine import make_engine
+from service.store import reports
 
 FILES: Final = ("operations", "latency", "accuracy", "changes")
 
 
 def report_matrix(out: Path, named: Sequence[str], data: Path | None) -> None:
     """Write `index.html` and one CSV a table into `out`. `named`: device classes; without any, the ten busiest."""
-    with database((data or state_folder()) / "postgresql") as url:
-        engine = make_engine(Settings(database_url=url))
-        schema.upgrade(engine)
-        try:
-            grids, number = _grids(engine, named)
-        finally:
-            engine.dispose()
+    with open_database(data) as engine:
+        grids, number = _grids(engine, named)
     out.mkdir(parents=True, exist_ok=True)
     for name, grid in zip(FILES, grids, strict=True):
         (out / f"{name}.csv").write_text(_csv(grid), "utf-8", newline="")
