@@ -10,7 +10,8 @@ from ml.table import Numbers, Table
 
 DOUBT: Final = 0.25
 """Log cost for each unit of variance. Half of the variance makes the median of a log-normal latency its mean; the
-posterior's variance is about twice the errors' (its 80 % intervals hold 88 to 93 % of sparse tables, 0.56.0 and 0.60.0)."""
+posterior's variance is one and a half to two times the errors' (its 80 % intervals hold 88 to 93 % of sparse tables of
+releases 0.56.0 and 0.60.0)."""
 
 RISKY_REGRET: Final = 2.5
 """An arm is risky whose 95th percentile of regret reaches this."""
