@@ -45,6 +45,15 @@ def test_a_time_that_clocks_skip_or_show_twice_is_refused_with_what_could_be_mea
         assert str(parse_local_time(choice, "start")) == choice
 
 
+def test_an_offset_may_be_stated_where_there_is_no_doubt_too() -> None:
+    for stated in (
+        "2026-12-01T09:00Z UTC",
+        "2026-12-01T10:00+01:00 Europe/Berlin",
+        "2026-12-01T04:00-05:00 America/New_York",
+    ):
+        assert parse_local_time(stated, "start").at == datetime(2026, 12, 1, 9, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     "stated",
     ["", "tomorrow", "2026-12-01T09:00", "2026-12-01 Europe/Berlin", "2026-02-30T09:00 UTC", "2026-12-01T24:00 UTC",

@@ -68,6 +68,11 @@ def test_of_several_hours_one_is_enough_and_the_first_to_come_is_told() -> None:
     assert closed((), at("2026-03-28T12:30")) == ""
 
 
+def test_hours_that_clocks_skip_the_one_time_that_they_come_are_told_without_a_next() -> None:
+    skipped = RolloutPlan(hours=(parse_hours("01:00-02:00 sun Europe/London"),)).hours
+    assert closed(skipped, at("2026-03-23T12:00")) == "steps are opened within 01:00-02:00 sun Europe/London alone"
+
+
 @pytest.mark.parametrize(
     ("stated", "told"),
     [("09:00-17:00 mon-fri Europe/Berlin", "09:00-17:00 mon-fri Europe/Berlin"), ("22:00-06:00 fri-mon UTC", "22:00-06:00 mon,fri,sat,sun UTC"),
