@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +27,10 @@ _ASKED_BYTES: Final = 64 * 1024 * 1024
 
 
 class LocalCopy:
-    """The folder. Every worker of a host shares it; each file is put in its place whole."""
+    """The folder. Every worker of a host shares it; each file is put in its place whole.
+
+    It helps to answer and is never needed to: where it cannot be written or read, that is logged, and nothing else.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,6 +39,7 @@ class LocalCopy:
         self._asked: Final = folder / "asked.log"
         self._taken: Final = folder / "asked.taken"
         self._seen: tuple[object, ...] | None = None
+        self._told = False
 
     def keep_release(self, packed: PackedRelease) -> None:
         """Keep the release. Every worker does, with the same bytes."""
@@ -45,8 +51,21 @@ class LocalCopy:
             "share_bp": packed.share_bp,
         }
         temporary = self._release_file.with_name(f"{self._release_file.name}.{os.getpid()}")
-        temporary.write_bytes(json.dumps(head).encode() + b"\n" + packed.content + (packed.candidate or b""))
-        temporary.replace(self._release_file)
+        with self._borne(self._release_file):
+            temporary.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(json.dumps(head).encode() + b"\n" + packed.content + (packed.candidate or b""))
+            temporary.replace(self._release_file)
+
+    @contextmanager
+    def _borne(self, file: Path) -> Iterator[None]:
+        """A disk that is full or a folder that is gone is told once, until writing succeeds again."""
+        try:
+            yield
+            self._told = False
+        except OSError as error:
+            if not self._told:
+                log.warning("local-copy-unwritable", file=file.name, error=str(error))
+            self._told = True
 
     def release(self) -> ReleaseContent | None:
         """The release kept last; None where there is none, or none that this installation can read."""
@@ -55,7 +74,7 @@ class LocalCopy:
             return _packed(json.loads(line), contents).unpacked()
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             log.warning("local-copy-unreadable", file=self._release_file.name, error=str(error))
             return None
 
@@ -65,7 +84,7 @@ class LocalCopy:
             return DecisionFile(self.decisions_file)
         except FileNotFoundError:
             return None
-        except UnreadableFile as error:
+        except (OSError, UnreadableFile) as error:
             log.warning("local-copy-unreadable", file=self.decisions_file.name, error=str(error))
             return None
 
@@ -73,7 +92,7 @@ class LocalCopy:
         """The decision file, where it or the release that is served is another one than at the last call."""
         try:
             stat = self.decisions_file.stat()
-        except FileNotFoundError:
+        except OSError:
             return None
         seen = (stat.st_ino, stat.st_mtime_ns, release)
         if seen == self._seen:
@@ -83,7 +102,7 @@ class LocalCopy:
 
     def note_asked(self, app: str, report_id: str) -> None:
         """Note that this decision was not ready. Lines are short, so appends of several workers do not mix."""
-        with self._asked.open("ab", buffering=0) as file:
+        with self._borne(self._asked), self._asked.open("ab", buffering=0) as file:
             if file.tell() < _ASKED_BYTES:
                 file.write(f"{app} {report_id}\n".encode())
 

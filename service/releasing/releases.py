@@ -64,7 +64,7 @@ class ReleaseWatcher:
         """Load the newest release if there is one, then follow."""
         try:
             self._look()
-        except (SQLAlchemyError, ValueError) as error:
+        except (SQLAlchemyError, OSError, ValueError) as error:
             log.warning("release-watch-interrupted", error=str(error))
         self._follower.woken()
         self._thread.start()
@@ -78,8 +78,9 @@ class ReleaseWatcher:
         while not self._stopping.is_set():
             try:
                 self._follow()
-            except (psycopg.Error, SQLAlchemyError, ValueError) as error:
+            except (psycopg.Error, SQLAlchemyError, OSError, ValueError) as error:
                 # A ValueError: content that this installation cannot read, from a newer one. The last release goes on.
+                # An OSError: a follower's disk. A thread that ended would leave this worker on its release for ever.
                 log.warning("release-watch-interrupted", error=str(error))
                 self._follower.woken()
                 self._stopping.wait(self._settings.watch_interval_s)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from sqlalchemy import Engine, text
 from sqlmodel import Session
 
 from service import clock
+from service.deciding.local_copy import LocalCopy
 from service.deciding.lookup import Lookup
 from service.releasing.publishing import publish
 from service.releasing.release_content import PackedRelease, ReleaseContent
@@ -25,6 +27,7 @@ from service.releasing.releases import ReleaseWatcher, load
 from service.settings import Settings
 from service.store import releases
 from service.store.releases import NewRelease
+from service.wsgi import LookupFollower
 
 MODEL = "/v1/models/camera/segmentation"
 
@@ -162,3 +165,47 @@ def test_a_watcher_outlives_a_release_it_cannot_read(
     finally:
         watcher.stop()
     assert 2 not in seen
+
+
+@pytest.mark.parametrize("state", ["gone", "a file"])
+def test_a_host_that_cannot_keep_anything_answers_and_follows_releases(
+    engine: Engine, settings: Settings, operator: Operator, known_report: str, tmp_path: Path, state: str
+) -> None:
+    local = LocalCopy(tmp_path / "local")
+    lookup = Lookup(engine, 1_000_000, local=local)
+    (tmp_path / "local").rmdir()
+    if state == "a file":
+        (tmp_path / "local").write_text("in the way")
+    follower = LookupFollower(lookup, local)
+    follower.start_from_copy()
+    operator.publish("one")
+    watcher = ReleaseWatcher(engine, replace(settings, watch_interval_s=0.05), follower)
+    watcher.start()
+    try:
+        assert json.loads(lookup.answer("camera", known_report).body)["release"] == 1
+        operator.publish("two")
+        wait_for(lambda: lookup.release == 2)
+        assert json.loads(lookup.answer("camera", known_report).body)["release"] == 2
+    finally:
+        watcher.stop()
+    kept = local.release()
+    assert (kept.number if kept else None) == (2 if state == "gone" else None)
+
+
+def test_a_watcher_outlives_a_disk_that_fails(engine: Engine, settings: Settings, operator: Operator) -> None:
+    seen: list[int] = []
+
+    class Failing(Hearing):
+        def released(self, content: ReleaseContent, packed: PackedRelease) -> None:
+            super().released(content, packed)
+            if len(seen) <= 2:
+                raise OSError("the disk does not answer")
+
+    operator.publish("one")
+    watcher = ReleaseWatcher(engine, replace(settings, watch_interval_s=0.05), Failing(seen))
+    watcher.start()
+    try:
+        operator.publish("two")
+        wait_for(lambda: seen[-1:] == [2] and len(seen) > 2)
+    finally:
+        watcher.stop()
