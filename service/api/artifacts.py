@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from http import HTTPStatus
 from typing import Any, BinaryIO, Final
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlmodel import Session
-from werkzeug.exceptions import RequestedRangeNotSatisfiable
+from werkzeug.exceptions import PreconditionFailed, RequestedRangeNotSatisfiable
 from werkzeug.wsgi import FileWrapper, wrap_file
 
 from policies.errors import BodyTooLarge, InvalidField
@@ -57,10 +58,22 @@ def get_artifact(sha256: str) -> ResponseReturnValue:
     answer.headers["Content-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
     answer.set_etag(sha256)
     try:
-        return answer.make_conditional(request.environ, accept_ranges=True, complete_length=size_bytes)
+        made = answer.make_conditional(_one_range(size_bytes), accept_ranges=True, complete_length=size_bytes)
     except RequestedRangeNotSatisfiable:
         file.close()
         raise
+    if made.status_code == HTTPStatus.PRECONDITION_FAILED:
+        file.close()
+        raise PreconditionFailed
+    return made
+
+
+def _one_range(size_bytes: int) -> dict[str, Any]:
+    """The request, without a range that RFC 9110 has answered with the whole: of another unit, several, or longer than it."""
+    ranges = request.range.ranges if request.range is not None and request.range.units == "bytes" else []
+    if len(ranges) == 1 and ranges[0][0] >= -size_bytes:
+        return request.environ
+    return {name: value for name, value in request.environ.items() if name != "HTTP_RANGE"}
 
 
 @blueprint.get("/<sha256>/facts")

@@ -32,7 +32,7 @@ def pull(server: str, folder: Path) -> bool:
     remote = Remote(server, stated_token())
     for row in remote.send("GET", "/v1/policies").body["policies"]:
         document, revision = _stated(remote, row["subject"])
-        file = file_of(folder, row["subject"])
+        file = file_of(folder, document.app)
         typer.echo(f"{file.path}: {'written' if file.write(document, revision) else 'unchanged'}, revision {revision}")
     return True
 

@@ -80,7 +80,7 @@ def _http_problem(error: HTTPException) -> Response:
     code = (error.name or "error").lower().replace(" ", "-")
     made = problem(error.code or 500, code, error.description or "")
     for name, value in error.get_headers():
-        if name.lower() in {"allow", "retry-after"}:
+        if name.lower() in {"allow", "content-range", "retry-after"}:
             made.headers[name] = value
     return made
 

@@ -137,7 +137,19 @@ class TestDownloading:
         assert (answer.status_code, answer.data) == (200, FILE)
 
     def test_a_range_behind_the_end_is_refused(self, client: FlaskClient) -> None:
-        assert client.get(self.PATH, buffered=True, headers={"Range": "bytes=999999-"}).status_code == 416
+        answer = client.get(self.PATH, buffered=True, headers={"Range": "bytes=999999-"})
+        assert (answer.status_code, answer.headers["Content-Range"]) == (416, f"bytes */{len(FILE)}")
+
+    @pytest.mark.parametrize(
+        "asked", ["items=0-1", "bytes=a-b", "bytes=-0", "bytes=0-0,5-6", "bytes=5-2", "bytes=-999999", "bytes="]
+    )
+    def test_what_is_no_single_range_of_it_is_answered_with_the_whole(self, client: FlaskClient, asked: str) -> None:
+        answer = client.get(self.PATH, buffered=True, headers={"Range": asked})
+        assert (answer.status_code, answer.data) == (200, FILE)
+
+    def test_who_wants_another_version_gets_a_problem_and_not_the_file(self, client: FlaskClient) -> None:
+        answer = client.get(self.PATH, buffered=True, headers={"If-Match": '"another"'})
+        assert (answer.status_code, answer.get_json()["code"]) == (412, "precondition-failed")
 
     def test_who_has_it_gets_a_304(self, client: FlaskClient) -> None:
         assert client.get(self.PATH, buffered=True, headers={"If-None-Match": f'"{digest(FILE)}"'}).status_code == 304
