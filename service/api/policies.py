@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlmodel import Session
 
 from policies.document_text import MAX_JSON_BYTES, parse_document_text
-from policies.errors import InvalidField, UnknownApp, UnknownModel
+from policies.errors import EditConflict, InvalidField, UnknownApp, UnknownModel
 from policies.flags import FlagDocument
 from policies.revision import Kind, State
 from policies.validation import validated
@@ -101,7 +101,18 @@ def _proposed(app: str, kind: Kind, subject: str, content: dict[str, Any]) -> Re
     check_app(app)
     proposal = Proposal(kind, subject, content, f"put {kind} {subject}", stated_base())
     with Session(services().engine, expire_on_commit=False) as session, session.begin():
+        if request.headers.get("If-None-Match", "").strip() == "*":
+            _check_new(session, kind, subject)
         return propose(session, proposal, actor(), clock.now())
+
+
+def _check_new(session: Session, kind: Kind, subject: str) -> None:
+    """Raise EditConflict where something stands, for an edit that says that nothing does."""
+    revisions.lock(session)
+    standing = revisions.newest(session, kind, subject)
+    if standing is not None:
+        detail = f"{kind}:{subject} exists: {standing.author} saved revision {standing.number}"
+        raise EditConflict(detail, field="If-None-Match")
 
 
 def _status(row: RevisionRow) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import deny, make_model_json, make_variant
 from flask.testing import FlaskClient
-from operating import Operator
+from operating import TOKEN, Operator
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
@@ -111,6 +111,24 @@ def test_the_second_of_two_editors_is_told_and_nothing_is_overwritten(
     assert ben.send("POST", "/v1/revisions", draft() | {"base": 1}).status_code == 409
     saved = [row["subject"] for row in ben.send("GET", "/v1/audit").get_json()["audit"] if "saved" in row["action"]]
     assert saved == ["policy:camera", "policy:camera"]
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (POLICY, {"schema": 1, "app": "camera"}),
+        ("/v1/models/camera/segmentation", make_model_json()),
+        ("/v1/flags/camera", {"app": "camera", "flags": {}}),
+    ],
+)
+def test_an_edit_that_says_that_nothing_stands_overwrites_nothing(
+    client: FlaskClient, path: str, content: dict[str, Any]
+) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "If-None-Match": "*"}
+    new, again = (client.put(path, json=content, headers=headers) for _ in range(2))
+    assert (new.status_code, again.status_code) == (200, 409)
+    assert (again.get_json()["code"], again.get_json()["field"]) == ("edit-conflict", "If-None-Match")
+    assert client.get(path, headers={"Authorization": f"Bearer {TOKEN}"}).headers["ETag"] == new.headers["ETag"]
 
 
 def test_editors_at_the_same_moment_cannot_both_win(
