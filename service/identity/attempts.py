@@ -19,7 +19,7 @@ from limits.strategies import FixedWindowRateLimiter
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from service.identity.people import might_be_a_name
+from service.identity.names import might_be_a_name
 from service.store import people
 
 FREE: Final = 10

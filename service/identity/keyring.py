@@ -15,8 +15,9 @@ from sqlmodel import Session
 
 from policies.errors import InvalidField
 from service.identity.access import Scope
-from service.identity.actor import MANAGE_TOKEN, RESERVED, Actor, Role
-from service.store import audit, keys, people
+from service.identity.actor import MANAGE_TOKEN, Actor, Role
+from service.identity.names import check_app, check_name
+from service.store import audit, keys
 from service.store.tables import ApiKeyRow
 
 PREFIX: Final = "nnf_"
@@ -50,9 +51,8 @@ def create(session: Session, new: NewKey, by: str, now: datetime) -> str:
     """Make a key; returns its secret, which nobody can show again. Raises InvalidField."""
     if (Scope.MANAGE in new.scopes) != (new.role is not None):
         raise InvalidField("a key that manages has a role, and no other key has one", field="role")
-    taken = f"somebody or something is, or was, called {new.name!r}: names are not used twice"
-    if new.name in RESERVED or people.by_name(session, new.name):
-        raise InvalidField(taken, field="name")
+    check_name(session, new.name)
+    check_app(new.app)
     secret = PREFIX + secrets.token_urlsafe(32)
     row = ApiKeyRow(
         name=new.name,
@@ -62,8 +62,7 @@ def create(session: Session, new: NewKey, by: str, now: datetime) -> str:
         app=new.app,
         created_at=now,
     )
-    if not keys.add(session, row):
-        raise InvalidField(taken, field="name")
+    keys.add(session, row)
     audit.append(session, now, by, "key-created", f"key:{new.name}", scopes=row.scopes, role=row.role, app=row.app)
     return secret
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from sqlmodel import Session
 
 from policies.errors import InvalidField
-from service.identity.actor import RESERVED, Role
+from service.identity.actor import Role
+from service.identity.names import check_name, stored_apps
 from service.identity.passwords import hashed
-from service.store import audit, keys, people
+from service.store import audit, people
 from service.store.tables import PersonRow
-
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,99}")
-"""Small letters of ASCII: two names that look alike would be two people who approve each other's changes."""
-
-
-_APP: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-MOST_APPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +36,7 @@ def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRo
     row = PersonRow(
         name=new.name,
         role=new.role.name.lower(),
-        apps=_kept(new.apps),
+        apps=stored_apps(new.apps),
         password_hash=None if new.password is None else hashed(new.password),
         issuer=new.issuer,
         subject=new.subject,
@@ -54,22 +46,6 @@ def create(session: Session, new: NewPerson, by: str, now: datetime) -> PersonRo
     session.flush()
     audit.append(session, now, by, "person-created", f"person:{new.name}", role=row.role, apps=row.apps)
     return row
-
-
-def check_name(session: Session, name: str) -> None:
-    """Raise InvalidField where nobody new may have this name: revisions and the audit log tell people by it."""
-    if not might_be_a_name(name):
-        raise InvalidField(
-            "a name has small letters, digits and . _ @ + -, starts with a letter or digit, and has 100 at most",
-            field="name",
-        )
-    if name in RESERVED or people.by_name(session, name) or keys.by_name(session, name):
-        raise InvalidField(f"somebody or something is, or was, called {name!r}", field="name")
-
-
-def might_be_a_name(name: str) -> bool:
-    """Whether anybody could be called so."""
-    return _NAME.fullmatch(name) is not None
 
 
 def set_password(session: Session, name: str, password: str, by: str, now: datetime) -> None:
@@ -95,24 +71,10 @@ def set_role(session: Session, name: str, role: Role, by: str, now: datetime) ->
 def set_apps(session: Session, name: str, apps: frozenset[str] | None, by: str, now: datetime) -> None:
     """Bind a person to apps, or to none (None: all); it holds from their next request on. Raises InvalidField."""
     row = _known(session, name)
-    before, row.apps = row.apps, _kept(apps)
+    before, row.apps = row.apps, stored_apps(apps)
     session.add(row)
     session.flush()
     audit.append(session, now, by, "apps-set", f"person:{name}", before=before, apps=row.apps)
-
-
-def _kept(apps: frozenset[str] | None) -> list[str] | None:
-    """Apps as they are stored; raises InvalidField where one cannot be the name of an app."""
-    if apps is None:
-        return None
-    wrong = next((app for app in sorted(apps) if not _APP.fullmatch(app)), None)
-    if wrong is not None or not 1 <= len(apps) <= MOST_APPS:
-        raise InvalidField(
-            f"apps: 1 to {MOST_APPS} names of apps" + (f", not {wrong!r}" if wrong is not None else ""),
-            field="apps",
-            limit=MOST_APPS,
-        )
-    return sorted(apps)
 
 
 def disable(session: Session, name: str, by: str, now: datetime) -> None:

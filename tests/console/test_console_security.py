@@ -17,14 +17,11 @@ from policies.revision import Kind, Step
 from policies.rollouts.rollout import RolloutPlan
 from service.app import create_app
 from service.console.visitor import COOKIE
-from service.identity import keyring
-from service.identity.access import Scope
 from service.identity.actor import Role
-from service.identity.keyring import NewKey
 from service.releasing.revisions import Proposal, advance, save
 from service.releasing.rollouts import start
 from service.settings import Settings
-from service.store.tables import ArtifactRow, PersonRow, PersonSessionRow
+from service.store.tables import ApiKeyRow, ArtifactRow, PersonRow, PersonSessionRow
 
 HOSTILE = "</textarea></code><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
@@ -64,7 +61,7 @@ def test_whatever_people_phones_and_models_call_themselves_stays_text(app: Flask
         flags = {"app": "camera", "flags": {HOSTILE: {"variants": {HOSTILE: HOSTILE}, "description": HOSTILE}}}
         save(session, Proposal(Kind.FLAGS, "camera", flags, HOSTILE), HOSTILE, NOW, blind=True)
         session.add(hostile_file())
-        keyring.create(session, NewKey(HOSTILE, frozenset({Scope.LOOKUP}), app=HOSTILE), HOSTILE, NOW)
+        session.add(ApiKeyRow(name=HOSTILE, secret_sha256="0", scopes=[], app=HOSTILE, created_at=NOW))
         session.add(PersonRow(name=HOSTILE, role="viewer", issuer=HOSTILE, subject=HOSTILE, created_at=NOW))
         session.flush()
         session.add(PersonSessionRow(id_sha256="0", person=HOSTILE, agent=HOSTILE, started_at=NOW, seen_at=NOW))

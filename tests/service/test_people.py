@@ -32,6 +32,16 @@ from service.store.tables import AuditRow, PersonRow
 def test_a_name_that_could_be_taken_for_another_is_refused(engine: Engine, name: str) -> None:
     with pytest.raises(InvalidField):
         add_person(engine, name, Role.VIEWER)
+    with Session(engine) as session, pytest.raises(InvalidField) as caught:
+        keyring.create(session, keyring.NewKey(name, frozenset({Scope.LOOKUP})), "test", clock.now())
+    assert caught.value.field == "name"
+
+
+@pytest.mark.parametrize("app", ["", "../etc", "a b", "a" * 129, "café"])
+def test_a_key_is_bound_to_nothing_that_cannot_be_an_app(engine: Engine, app: str) -> None:
+    with Session(engine) as session, pytest.raises(InvalidField) as caught:
+        keyring.create(session, keyring.NewKey("ci", frozenset({Scope.LOOKUP}), app=app), "test", clock.now())
+    assert caught.value.field == "app"
 
 
 def test_people_and_keys_share_their_names(engine: Engine) -> None:
