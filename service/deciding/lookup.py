@@ -26,8 +26,9 @@ from service.store import reports
 OVERHEAD_BYTES: Final = 1_200
 """What an entry costs beside its body: keys, headers, the dictionary. Measured with tracemalloc, rounded up."""
 
-MADE_ANSWERS_KEPT: Final = 1_024
-"""Answers from the file that a worker keeps made, some 6 kB each."""
+MADE_ANSWERS_KEPT: Final = 256
+"""Answers from the file that a worker keeps made, some 6 kB each: those of the commonest reports. Four times as many
+are more than a cache of the CPU holds; every answer would then be written to memory that is in none."""
 
 FINGERPRINTS_KEPT: Final = 512
 """Fingerprints a worker remembers from release to release, some 20 kB each."""

@@ -107,8 +107,7 @@ def hit_us(made: Host) -> float:
     """CPU of a hit in this process, without the web server, in µs; ids in random order.
 
     Of few reports the answers stay made. Of many each is read anew, from memory that is in no cache of the CPU: that is
-    what our part of a hit costs more. Beyond it the two servers spend their time in the same functions of the web server
-    and the interpreter, in the same shares (`perf record -e cpu-clock`): they only run slower.
+    what our part of a hit costs more.
     """
     local = LocalCopy(made.folder)
     release, file = local.release(), local.decisions()
