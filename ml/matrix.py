@@ -11,6 +11,7 @@ from typing import Final
 from ml.findings.finding import precision_of, target_of
 from ml.fleet_posterior import CLASS_VARIANCE, REPORT_VARIANCE
 from ml.rollup import Cell, CellSummary, Rollup, summaries
+from policies.figures import plain
 from policies.fingerprint import Fingerprint
 from policies.operations import SIGNED_INT8, UNSIGNED_INT8
 
@@ -88,7 +89,7 @@ def _latency(summary: CellSummary | None) -> str:
         return MISSING
     half = Z_95 * (REPORT_VARIANCE / summary.measured + CLASS_VARIANCE) ** 0.5
     low, middle, high = (exp(summary.log_p50_us + shift) / 1e3 for shift in (-half, 0.0, half))
-    return f"{middle:.3g} ({low:.3g}–{high:.3g}), n = {summary.measured}"
+    return f"{plain(middle)} ({plain(low)}–{plain(high)}), n = {summary.measured}"
 
 
 def _accuracies(devices: Sequence[Fingerprint], cells: Mapping[Cell, CellSummary]) -> Grid:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policies.explaining.explain import ArmLine, DenyLine, Explanation, RankLine, RuleLine, SplitLine
+from policies.figures import plain
 from policies.fingerprint import Fingerprint
 
 
@@ -101,4 +102,4 @@ def _condition(when: str | None, facts: Mapping[str, Any]) -> Iterator[str]:
 def _rank(line: RankLine) -> str:
     known = line.learned
     usable = "" if line.usable else ", not available here"
-    return f"{known.arm}  {known.expected_ms:.3g} ms ({line.low_ms:.3g}–{line.high_ms:.3g}), {known.n} windows{usable}"
+    return f"{known.arm}  {plain(known.expected_ms)} ms ({plain(line.low_ms)}–{plain(line.high_ms)}), {known.n} windows{usable}"

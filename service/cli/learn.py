@@ -18,6 +18,7 @@ from ml.evaluate import PROTOCOLS, UnknownProtocolError, document, run
 from ml.explore import Budget
 from ml.memory import Memory
 from ml.table import TableError, read_table
+from policies.figures import plain
 from service import clock
 from service.cli.database import open_database
 from service.jobs.recommend import learn
@@ -76,7 +77,7 @@ def _changes(changes: Iterable[Mapping[str, Any]], share: float) -> TextTable:
     for row in changes:
         low, high = row["factor_95"]
         table.add_row(
-            row["stack"], row["model"], row["leads"], row["would_lead"], f"{row['live_ms']:.3g}", f"{row['new_ms']:.3g}",
+            row["stack"], row["model"], row["leads"], row["would_lead"], plain(row["live_ms"]), plain(row["new_ms"]),
             f"{row['factor']:.2f}", f"{low:.2f}–{high:.2f}", f"{row['uses']:.1%}",
         )  # fmt: skip
     return table

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from policies.figures import plain
 from policies.rollouts.local_time import zone_named
 
 MISSING: Final = "–"
@@ -52,7 +53,7 @@ def log_change(change: float | None) -> str:
 
 def log_factor(change: float | None) -> str:
     """The same as a factor, for changes of any size: −1.55 → "0.21×"."""
-    return MISSING if change is None else f"{math.exp(min(change, MOST_LOG)):,.2g}×"
+    return MISSING if change is None else f"{plain(math.exp(min(change, MOST_LOG)), 2)}×"
 
 
 def milliseconds(time_ms: float | None) -> str:
@@ -76,9 +77,9 @@ def file_size(size_bytes: int | None) -> str:
     size: float = size_bytes
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
-            return f"{size:.3g}{_SPACE}{unit}"
+            return f"{plain(size)}{_SPACE}{unit}"
         size /= 1000
-    return f"{size:,.3g}{_SPACE}TB"
+    return f"{plain(size)}{_SPACE}TB"
 
 
 def moment(at: datetime | None) -> Markup:
@@ -144,7 +145,7 @@ def figure(value: Any) -> str:
     """A value of unknown kind from a learning run's figures: numbers shortened, texts as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return MISSING if value is None else str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
+    return f"{value:,}" if isinstance(value, int) else plain(value)
 
 
 def chance(p_value: float | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from policies.errors import InvalidField
+from policies.figures import plain
 from service.console.forms import said
 from service.releasing.suspects import drivers_of, suspects
 from service.store.tables import FindingRow
@@ -110,5 +111,5 @@ def of_finding(row: FindingRow, owner: str, until: str, base: int | None) -> For
 
 def _line(row: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
+        f"{name} {plain(value, 4)}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
     )
