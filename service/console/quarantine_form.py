@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from policies.errors import InvalidField
 from policies.figures import plain
@@ -15,24 +16,31 @@ from service.store.tables import FindingRow
 MOST_WORDS: Final = 500
 MOST_TEXT: Final = 8_000
 MOST_EVIDENCE_ROWS: Final = 12
-LISTS: Final = (
-    "arms",
-    "models",
-    "socs",
-    "soc_ids",
-    "phones",
-    "gpus",
-    "accelerators",
-    "driver_versions",
-    "device_classes",
-    "evidence",
+
+
+class Selector(NamedTuple):
+    """What a cohort calls one of its lists, and what readers do."""
+
+    name: str
+    label: str
+    hint: str = ""
+
+
+COHORT: Final[Mapping[str, Selector]] = MappingProxyType(
+    {
+        "socs": Selector("socs", "SoCs"),
+        "soc_ids": Selector("soc_ids", "Numbers of SoCs", "the kernel's: siblings share a name"),
+        "accelerators": Selector("accelerators", "Accelerators"),
+        "driver_versions": Selector("driver_versions", "Driver versions"),
+        "gpus": Selector("gpus", "GPUs"),
+        "phones": Selector("models", "Phone models"),
+        "device_classes": Selector("device_classes", "Device classes"),
+    }
 )
+"""By the form's field: a quarantine has models of its own, which are no phones."""
+COHORT_LABELS: Final = MappingProxyType({one.name: one.label for one in COHORT.values()})
+LISTS: Final = ("arms", "models", *COHORT, "evidence")
 """Fields that hold one entry a line, or several between commas."""
-_COHORT: Final = {
-    "socs": "socs", "soc_ids": "soc_ids", "phones": "models", "gpus": "gpus", "accelerators": "accelerators",
-    "driver_versions": "driver_versions", "device_classes": "device_classes",
-}  # fmt: skip
-"""Field → what a cohort calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ class Form:
 
     def quarantine(self) -> dict[str, Any]:
         """The quarantine in JSON values; what is empty is left out."""
-        cohort = {name: _entries(getattr(self, field)) for field, name in _COHORT.items()}
+        cohort = {one.name: _entries(getattr(self, field)) for field, one in COHORT.items()}
         deny = {
             "id": self.id, "arms": _entries(self.arms), "models": _entries(self.models), "reason": self.reason,
             "cohort": {name: entries for name, entries in cohort.items() if entries},

@@ -20,7 +20,7 @@ from service.console.forms import MOST_NOTE, check_word, done, said, said_why
 from service.console.listing import csv_file, listed, says, wants_csv
 from service.console.own_apps import seen
 from service.console.paging import stated
-from service.console.quarantine_form import Form, of_finding, of_form
+from service.console.quarantine_form import COHORT, COHORT_LABELS, Form, of_finding, of_form
 from service.context import services
 from service.releasing.quarantines import Kill, end, kill, put_in_force, quarantine_of
 from service.store import revisions
@@ -59,7 +59,8 @@ def list_page() -> str | Response:
             .group_by(_REVISION.c.state)
         )
         in_states = {row.state: row.revisions for row in session.connection().execute(counted)}
-    return render_template("console/quarantines.html", found=found, wanted=wanted, states=STATES, in_states=in_states)
+    shown = {"found": found, "wanted": wanted, "states": STATES, "in_states": in_states, "labels": COHORT_LABELS}
+    return render_template("console/quarantines.html", **shown)
 
 
 def _query(q: str, state: str) -> Select[Any]:
@@ -113,7 +114,7 @@ def propose() -> ResponseReturnValue:
 
 
 def _form(form: Form, error: NnfleetError | None = None, radius: dict[str, Any] | None = None) -> str:
-    return render_template("console/quarantine.html", form=form, error=error, radius=radius)
+    return render_template("console/quarantine.html", form=form, cohort=COHORT, error=error, radius=radius)
 
 
 def lift(quarantine: str) -> ResponseReturnValue:

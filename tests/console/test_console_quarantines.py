@@ -151,6 +151,19 @@ def in_force(stage: Stage, olga: FlaskClient) -> None:
         quarantines.approve(session, row, "ada", clock.now(), "yes")
 
 
+def test_the_list_calls_a_cohort_what_the_form_calls_it(olga: FlaskClient, ada: FlaskClient) -> None:
+    form = filled_in(olga.get(NEW).text) | {
+        "soc_ids": "639",
+        "phones": "Pixel 10",
+        "models": "mobilenet",
+        "app": "camera",
+    }
+    act(olga, "/console/quarantines", **form | {"note": "why"})
+    page = ada.get("/console/quarantines?state=in-review").text
+    for told in ("Models: mobilenet", "Phone models: Pixel 10", "Numbers of SoCs: 639"):
+        assert f"<span>{told}</span>" in page
+
+
 def test_one_in_force_is_listed_and_ended_with_a_word_of_why(olga: FlaskClient, ada: FlaskClient, stage: Stage) -> None:
     in_force(stage, olga)
     page = ada.get("/console/quarantines").text
