@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service.lifeline import tied
 from service.settings import Settings, child_environment
 
 START_TIMEOUT_S: Final = 60
@@ -107,8 +108,9 @@ def _process(
     command: Sequence[str], settings: Settings, descriptors: Sequence[int]
 ) -> Iterator[subprocess.Popen[bytes]]:
     # A session of its own: what does not stop when asked is killed with all its workers, not left without a master.
+    # Tied to this process: where that is killed itself, nobody is left to ask.
     process = subprocess.Popen(  # noqa: S603
-        command, env=child_environment(settings), pass_fds=descriptors, start_new_session=True
+        tied(command), env=child_environment(settings), pass_fds=descriptors, start_new_session=True
     )
     try:
         yield process
