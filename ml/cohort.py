@@ -6,7 +6,9 @@ is the Poisson log likelihood ratio (Kulldorff 1997) less what looking everywher
     S = f ln(f / e) − (f − e) − Σ ln(values of each attribute) − ln C(attributes, depth)
 
 A cohort is reported when S > ln(depths ÷ α); its trials are then set aside and the scan begins anew, so that a second
-fault is not hidden by the first. e is guarded, for it is itself known from few failures:
+fault is not hidden by the first. Two faults that share a condition make what they share look worst of all: where narrower
+cohorts inside score more together than the cohort does, they are reported in its place. Whether there is anything to
+report hangs on the widest one alone. e is guarded, for it is itself known from few failures:
 
     e* = max(e, e (b + 5) / (e + 5)) + ½ √(max(…) + 1), b the cohort's failures in the time before
 
@@ -20,7 +22,7 @@ sample, of the same phones without the suspect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, log
@@ -79,14 +81,21 @@ class Trials:
 
 def scan(trials: Trials, alpha: float = ALPHA, most: int = 5) -> list[Cohort]:
     """Cohorts with more failures than chance and looking everywhere explain, the clearest first, at most `most`."""
+    found = _found(_Coded.of(trials), frozenset(), log(MAX_DEPTH / alpha), most)
+    return sorted(found, key=lambda cohort: -cohort.score)[:most]
+
+
+def _found(left: _Coded, wider: Set[str], least: float, most: int) -> list[Cohort]:
+    """Cohorts with scores over `least` that name the attributes `wider`, of which all trials have one value, and more."""
     found: list[Cohort] = []
-    left = _Coded.of(trials)
     while len(found) < most and len(left.failed):
-        best = max(_cohorts(left), key=lambda cohort: cohort.score, default=None)
-        if best is None or best.score <= log(MAX_DEPTH / alpha):
+        best = max(_cohorts(left, wider), key=lambda cohort: cohort.score, default=None)
+        if best is None or best.score <= least:
             break
-        found.append(best)
-        left = left.without(best.conditions)
+        parts = _found(left.only(best.conditions), best.conditions.keys(), least, most)
+        for cohort in parts if sum(part.score for part in parts) > best.score else [best]:
+            found.append(cohort)
+            left = left.without(cohort.conditions)
     return found
 
 
@@ -150,22 +159,31 @@ class _Coded:
         codes = {name: code.astype(np.intp) for name, (_, code) in coded.items()}
         return cls(values, codes, trials.failed, trials.expected, trials.failed_before)
 
+    def only(self, conditions: Mapping[str, str]) -> _Coded:
+        """The trials of a cohort."""
+        return self._where(self._inside(conditions))
+
     def without(self, conditions: Mapping[str, str]) -> _Coded:
         """What is left once a cohort is set aside."""
-        inside = np.ones(len(self.failed), dtype=np.bool_)
-        for name, value in conditions.items():
-            inside &= self.values[name][self.codes[name]] == value
-        codes = {name: code[~inside] for name, code in self.codes.items()}
-        return _Coded(self.values, codes, self.failed[~inside], self.expected[~inside], self.failed_before[~inside])
+        return self._where(~self._inside(conditions))
+
+    def _inside(self, conditions: Mapping[str, str]) -> Marks:
+        columns = [self.values[name][self.codes[name]] == value for name, value in conditions.items()]
+        return np.asarray(np.logical_and.reduce(columns))
+
+    def _where(self, kept: Marks) -> _Coded:
+        codes = {name: code[kept] for name, code in self.codes.items()}
+        return _Coded(self.values, codes, self.failed[kept], self.expected[kept], self.failed_before[kept])
 
 
-def _cohorts(trials: _Coded) -> Iterator[Cohort]:
-    """The best cohort of every set of attributes."""
-    for depth in range(1, min(MAX_DEPTH, len(trials.codes)) + 1):
+def _cohorts(trials: _Coded, wider: Set[str]) -> Iterator[Cohort]:
+    """The best cohort of every set of attributes that has those of `wider` and more."""
+    for depth in range(len(wider) + 1, min(MAX_DEPTH, len(trials.codes)) + 1):
         for names in combinations(trials.codes, depth):
-            best = _best_of(trials, names, log(comb(len(trials.codes), depth)))
-            if best is not None:
-                yield best
+            if wider <= set(names):
+                best = _best_of(trials, names, log(comb(len(trials.codes), depth)))
+                if best is not None:
+                    yield best
 
 
 def _best_of(trials: _Coded, names: tuple[str, ...], penalty: float) -> Cohort | None:

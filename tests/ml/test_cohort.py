@@ -146,16 +146,37 @@ def test_a_control_arm_confirms_a_cohort_that_really_fails() -> None:
     assert Control(1, 1, 2, 0).p_value == pytest.approx(1 / 3)
 
 
-def test_two_faults_at_once_are_both_named(note_rates: NoteRates) -> None:
+@pytest.mark.parametrize("shared", [0, 1])
+def test_two_faults_at_once_are_both_named(shared: int, note_rates: NoteRates) -> None:
+    """Those that share a condition too: what they share then looks worse than either."""
     both = []
-    for seed in range(2000, 2005):
+    for seed in range(2000, 2006):
         rng = np.random.default_rng(seed)
         fleet = make_fleet(rng)
-        faults = [a_cohort_of(fleet, rng, 200) for _ in range(2)]
+        faults = two_cohorts_of(fleet, rng, shared)
         found = scan(Trials.of(fleet, with_faults(fleet, rng, faults, 150), NORMAL_SHARE))
-        both.append(all(fault in [cohort.conditions for cohort in found] for fault in faults))
-    note_rates("cohort", "two faults of 150", f"both exact in {np.mean(both):.0%} of {len(both)} fleets")
-    assert np.mean(both) >= 0.75
+        both.append(
+            len(found) == len(faults) and all(fault in [cohort.conditions for cohort in found] for fault in faults)
+        )
+    size = f"two faults of 150 with {shared} in common"
+    note_rates("cohort", size, f"both exact and nothing else in {np.mean(both):.0%} of {len(both)} fleets")
+    assert all(both)
+
+
+def two_cohorts_of(fleet: Mapping[str, Text], rng: np.random.Generator, shared: int) -> list[Conditions]:
+    """Two of 200 members or more, with so many conditions in common."""
+    while True:
+        one, other = (a_cohort_of(fleet, rng, 200) for _ in range(2))
+        if len(one.items() & other.items()) == shared:
+            return [one, other]
+
+
+def test_a_fault_of_one_condition_is_not_taken_apart() -> None:
+    rng = np.random.default_rng(3000)
+    fleet = make_fleet(rng)
+    fault = {"driver": "6"}
+    found = scan(Trials.of(fleet, with_faults(fleet, rng, [fault], 300), NORMAL_SHARE))
+    assert [cohort.conditions for cohort in found] == [fault]
 
 
 def test_a_cohort_that_failed_before_as_often_is_no_news() -> None:
