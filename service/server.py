@@ -50,7 +50,7 @@ class Running:
 def gunicorn_command(bind: str, workers: int, threads: int, access_log: bool) -> list[str]:
     """The command line of the server. Keep-alive is worth a quarter of the throughput; requests time out at 30 s."""
     command = [sys.executable, "-m", "gunicorn", "service.wsgi:make_application()", "--bind", bind]
-    command += ["--workers", str(workers), "--threads", str(threads), "--worker-class", "gthread"]
+    command += ["--workers", str(workers), "--threads", str(threads), "--worker-class", "service.web.worker.Worker"]
     command += ["--keep-alive", "75", "--timeout", "30", "--graceful-timeout", "10", "--log-level", "warning"]
     return [*command, "--access-logfile", "-"] if access_log else command
 

@@ -22,7 +22,6 @@ from service.context import services
 from service.store import artifacts
 from service.store.tables import ArtifactRow
 from service.web.door import actor
-from service.web.reading import patient_stream
 
 blueprint = Blueprint("artifacts", __name__, url_prefix="/v1/artifacts")
 PAGE: Final = 100
@@ -39,7 +38,7 @@ def put_artifact(sha256: str) -> ResponseReturnValue:
     if announced > most:
         raise BodyTooLarge(f"the file has over {most} bytes", limit=most)
     check_room(store.incoming, announced, settings.least_free_bytes)
-    with received(patient_stream().read, sha256, store.incoming, most) as file:
+    with received(request.stream.read, sha256, store.incoming, most) as file:
         row, new = register(services().engine, store, sha256, file, actor().name, clock.now())
     remarks = row.facts["remarks"] if row.facts else []
     return jsonify(_shown(row) | {"remarks": remarks}), 201 if new else 200

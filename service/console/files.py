@@ -27,7 +27,6 @@ from service.registry.model_file import ModelFileError
 from service.store import artifacts
 from service.store.tables import metadata
 from service.web.door import actor
-from service.web.reading import patient_stream
 
 PAGE_SIZE: Final = 25
 MOST_FIELD_BYTES: Final = 64 * 1024
@@ -54,7 +53,6 @@ def make_ready() -> ResponseReturnValue | None:
         check_room(_store().incoming, announced, services().settings.least_free_bytes)
     except BodyTooLarge as error:
         return _shown(error.detail), 413
-    patient_stream()
     return None
 
 

@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Final
 import psycopg
 import structlog
 from flask import Flask, Response, json
+from gunicorn.http import errors as unreadable
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug import exceptions as http
 from werkzeug.exceptions import HTTPException
 
 from policies import errors
 from service.intake import batch, encodings
 from service.intake.admission import TryLater, spread_s
+from service.web.worker import SilentClient
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +36,7 @@ STATUS: Final[dict[type[errors.NnfleetError], int]] = {
     Unauthenticated: 401,
     errors.Forbidden: 403,
     errors.NotKnown: 404,
+    SilentClient: 408,
     errors.Conflict: 409,
     errors.BodyTooLarge: 413,
     batch.TooManyRecords: 413,
@@ -85,6 +89,20 @@ def _http_problem(error: HTTPException) -> Response:
     return made
 
 
+_UNREADABLE: Final[tuple[tuple[type[unreadable.ParseException], type[HTTPException]], ...]] = (
+    (unreadable.LimitRequestLine, http.RequestURITooLarge),
+    (unreadable.LimitRequestHeaders, http.RequestHeaderFieldsTooLarge),
+    (unreadable.ExpectationFailed, http.ExpectationFailed),
+    (unreadable.UnsupportedTransferCoding, http.NotImplemented),
+    (unreadable.ParseException, http.BadRequest),
+)
+
+
+def _unreadable_request(error: unreadable.ParseException) -> Response:
+    """What gunicorn cannot read: a head, or a body sent in chunks."""
+    return _http_problem(next(made for kind, made in _UNREADABLE if isinstance(error, kind))(str(error)))
+
+
 def _database_problem(error: Exception) -> Response:
     log.warning("database-unavailable", error=str(error).splitlines()[0])
     made = problem(503, "database-unavailable", "the database does not answer; try again")
@@ -100,6 +118,10 @@ def _unexpected(error: Exception) -> Response:
 _ANSWERS: Final[tuple[tuple[type[Exception], Callable[[Any], Response]], ...]] = (
     (errors.NnfleetError, problem_of),
     (HTTPException, _http_problem),
+    # Gunicorn counts a header that we could not have sent among what it cannot read; it is a fault of ours.
+    (unreadable.InvalidResponseHeader, _unexpected),
+    (unreadable.InvalidResponseHeaderName, _unexpected),
+    (unreadable.ParseException, _unreadable_request),
     (OperationalError, _database_problem),
     (psycopg.OperationalError, _database_problem),
     (PoolTimeout, _database_problem),

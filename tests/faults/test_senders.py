@@ -23,9 +23,16 @@ from sqlalchemy import text
 from service import clock
 from service.intake.intake import Intake
 from service.settings import Settings
-from service.web.reading import SILENCE_S
+from service.web.worker import SILENCE_S
 
 pytestmark = pytest.mark.slow
+BEGUN = [
+    b"GET /healthz HT",
+    b"POST /v1/telemetry HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n[",
+    b"POST /console/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    b"Content-Length: 1000\r\n\r\nname=",
+]
+"""Requests as far as a client sends them that then falls silent: in the head, in a body, in a form."""
 
 
 def test_batches_repeated_and_reordered_by_all_at_once_are_stored_once(
@@ -91,16 +98,18 @@ def test_clients_that_stop_in_the_middle_are_given_up_and_the_next_are_served(
 ) -> None:
     address = urlsplit(running.url)
     silent = []
-    for _ in range(20):  # more than both workers have threads
+    for begun in BEGUN * 7:  # more than both workers have threads
         connection = socket.create_connection((address.hostname, address.port), timeout=60)
-        connection.sendall(b"POST /v1/telemetry HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n[")
+        connection.sendall(begun)
         silent.append(connection)
     started_s = time.monotonic()
     answer = httpx.post(f"{running.url}/v1/telemetry", json=[make_observation()], timeout=60)
     waited_s = time.monotonic() - started_s
+    told = {connection.recv(64).split(b"\r\n")[0] for connection in silent}
     for connection in silent:
         connection.close()
-    say(f"20 silent clients; the next one was served after {waited_s:.1f} s")
+    say(f"{len(silent)} silent clients; the next one was served after {waited_s:.1f} s")
+    assert told == {b"HTTP/1.1 408 REQUEST TIMEOUT"}
     assert answer.json()["accepted"] == 1
     assert waited_s < 3 * SILENCE_S
 
