@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Engine, inspect
 
 from service.store.embedded import PROGRAMS
+from service.store.schema import check_known
 
 _FROM_URL: Final = {
     "host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE",
@@ -39,14 +41,28 @@ def back_up(database_url: str, file: Path) -> int:
 
 
 def restore(engine: Engine, database_url: str, file: Path) -> None:
-    """Fill an empty database from the file, in one transaction. Raises BackupError, also where it is not empty."""
+    """Fill an empty database from the file, in one transaction; the schema stays as it was backed up.
+
+    Raises BackupError, also where the database is not empty, and NewerSchema; then nothing was changed.
+    """
     if inspect(engine).get_table_names():
         raise BackupError("the database has tables: restore into an empty one")
+    check_known(_schema_of(file), "the back-up")
     options = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
     _run(database_url, "pg_restore", *options, "--dbname=", str(file))
 
 
-def _run(database_url: str, tool: str, *arguments: str) -> None:
+def _schema_of(file: Path) -> str:
+    """The revision of the schema that was backed up."""
+    told = _run("", "pg_restore", "--data-only", "--table=alembic_version", "--file=-", str(file))
+    found = re.search(r"^COPY .*alembic_version .*\n(\S+)\n\\\.$", told, re.MULTILINE)
+    if found is None:
+        raise BackupError(f"{file} is no back-up of nnfleet")
+    return found[1]
+
+
+def _run(database_url: str, tool: str, *arguments: str) -> str:
+    """Run the tool; returns what it printed."""
     # By the environment: arguments can be read by everybody on the machine.
     stated = conninfo_to_dict(database_url)
     environment = {_FROM_URL[name]: str(value) for name, value in stated.items() if name in _FROM_URL}
@@ -56,3 +72,4 @@ def _run(database_url: str, tool: str, *arguments: str) -> None:
     )
     if done.returncode:
         raise BackupError(f"{tool}: {done.stderr.strip() or done.returncode}")
+    return done.stdout

@@ -29,7 +29,7 @@ def ours(name: str | None, kind: str, _parents: object = None) -> bool:
 
 
 class NewerSchema(RuntimeError):
-    """The database was brought to a schema that only a newer version knows."""
+    """The database, or a back-up of one, is at a schema that only a newer version knows."""
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
@@ -37,12 +37,19 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         found = current_revision(connection)
-        try:
-            command.upgrade(_config(connection), revision)
-        except CommandError as error:  # what the database is at is in no migration of ours
-            raise NewerSchema(
-                f"the database is at schema {found}, and this version knows those up to {newest_revision()}: run the newer one"
-            ) from error
+        if found is not None:
+            check_known(found, "the database")
+        command.upgrade(_config(connection), revision)
+
+
+def check_known(revision: str, whose: str) -> None:
+    """Raise NewerSchema where the revision is in no migration of ours."""
+    try:
+        _scripts().get_revision(revision)
+    except CommandError as error:
+        raise NewerSchema(
+            f"{whose} is at schema {revision}, and this version knows those up to {newest_revision()}: run the newer one"
+        ) from error
 
 
 def downgrade(engine: Engine, revision: str) -> None:
@@ -54,9 +61,13 @@ def downgrade(engine: Engine, revision: str) -> None:
 
 def newest_revision() -> str | None:
     """The head of the migrations in this installation."""
+    return _scripts().get_current_head()
+
+
+def _scripts() -> ScriptDirectory:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    return ScriptDirectory.from_config(config).get_current_head()
+    return ScriptDirectory.from_config(config)
 
 
 def current_revision(connection: Connection) -> str | None:

@@ -83,6 +83,30 @@ def test_a_file_that_is_cut_short_restores_nothing(
     assert inspect(restored).get_table_names() == []
 
 
+def test_a_back_up_of_a_newer_version_is_refused_before_anything_is_touched(
+    settings: Settings, engine: Engine, other: tuple[Engine, str], tmp_path: Path
+) -> None:
+    with engine.begin() as connection:
+        known = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999_of_tomorrow'"))
+    try:
+        back_up(settings.database_url, tmp_path / "fleet.dump")
+    finally:
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :known"), {"known": known})
+    restored, url = other
+    with pytest.raises(schema.NewerSchema, match="9999_of_tomorrow"):
+        restore(restored, url, tmp_path / "fleet.dump")
+    assert inspect(restored).get_table_names() == []
+
+
+def test_a_back_up_of_something_else_is_refused(other: tuple[Engine, str], tmp_path: Path) -> None:
+    restored, url = other
+    back_up(url, tmp_path / "empty.dump")
+    with pytest.raises(BackupError, match="no back-up of nnfleet"):
+        restore(restored, url, tmp_path / "empty.dump")
+
+
 def test_a_back_up_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="pg_dump"):
         back_up("postgresql://nobody:secret@127.0.0.1:1/nothing", tmp_path / "fleet.dump")
