@@ -69,21 +69,8 @@ class Coverage:
     @property
     def delegated_share(self) -> float:
         """Share of the nodes that are delegated, 0…1, where what is unknown stays behind."""
-        return self._share(self.delegated_nodes)
-
-    @property
-    def supported_share(self) -> float:
-        """Share of the nodes known to be supported, whether their partition is kept or not, 0…1."""
-        return self._share(self.supported_nodes)
-
-    @property
-    def possible_share(self) -> float:
-        """Share of the nodes that are not known to be refused, 0…1."""
-        return self._share(self.supported_nodes + sum(count for _, count in self.unknown))
-
-    def _share(self, count: int) -> float:
         work = self.nodes - self.folded_nodes
-        return count / work if work else 0.0
+        return self.delegated_nodes / work if work else 0.0
 
 
 def all_but(unsupported: Collection[str]) -> Support:

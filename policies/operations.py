@@ -5,7 +5,7 @@ Levels are 1…8. Nothing here is guessed: a LiteRT operation that the table doe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
@@ -66,11 +66,6 @@ def operand_type(element_type: str, level: int) -> str:
     if element_type == "int8":
         return SIGNED_INT8 if level >= SIGNED_INT8_LEVEL else UNSIGNED_INT8
     return OPERAND_OF_TYPE[element_type]
-
-
-def new_operations(supports: Collection[str]) -> tuple[str, ...]:
-    """Names in a report's `supports` that NNAPI does not define: shown as new, never guessed at."""
-    return tuple(sorted(set(supports) - NNAPI_OPERATIONS.keys()))
 
 
 def _rows(file: str) -> Iterator[tuple[str, ...]]:

@@ -39,7 +39,6 @@ class Runtime(StrEnum):
     ONNXRUNTIME = "onnxruntime"
     QNN = "qnn"
     PYTORCH = "pytorch"
-    NNAPI_GRAPH = "nnapi-graph"
 
 
 class Format(StrEnum):
@@ -81,15 +80,6 @@ RUNTIME_OF_FORMAT: Final = MappingProxyType(
         Format.PTE: Runtime.PYTORCH,
     }
 )
-
-
-class AcceleratorType(StrEnum):
-    """`ANeuralNetworksDevice_getType`, in words."""
-
-    ACCELERATOR = "accelerator"
-    GPU = "gpu"
-    CPU = "cpu"
-    OTHER = "other"
 
 
 class Workload(StrEnum):

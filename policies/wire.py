@@ -23,18 +23,13 @@ NO_ACCELERATOR: Final = "no-accelerator"
 """Why a phone gets nothing but its CPU and its GPU. NNAPI's reference implementation is a CPU and no accelerator."""
 
 
-def document_bytes(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> bytes:
-    """The decision document of `wire.md`, compact. `issued_at` is when the release went live."""
-    return encoded(to_wire(decision, document, release, issued_at))
-
-
 def encoded(document: Mapping[str, Any]) -> bytes:
     """A document as it goes out."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def to_wire(decision: Decision, document: PolicyDocument, release: int, issued_at: datetime) -> dict[str, Any]:
-    """The document as plain values."""
+    """The decision document as plain values. `issued_at` is when the release went live."""
     return {
         "schema": 1,
         "app": decision.app,

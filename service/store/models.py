@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlmodel import Session, col, select
 
 from policies.arm import ModelSpec
-from policies.document import PolicyDocument
 from policies.revision import ACCEPTED, Kind
 from service.store.revisions import accepted_of
 from service.store.tables import RevisionRow
@@ -21,8 +20,3 @@ def names(session: Session) -> set[tuple[str, str]]:
     """(app, name) of every accepted model; what they are made of stays in the database."""
     subjects = select(RevisionRow.subject).where(RevisionRow.kind == Kind.MODEL, col(RevisionRow.state).in_(ACCEPTED))
     return {(app, name) for app, _, name in (subject.partition("/") for subject in session.exec(subjects))}
-
-
-def all_policies(session: Session) -> dict[str, PolicyDocument]:
-    """The accepted policy documents by app."""
-    return {row.subject: PolicyDocument.model_validate(row.content) for row in accepted_of(session, Kind.POLICY)}

@@ -28,7 +28,7 @@ from policies.document import parse_document
 from policies.fingerprint import fingerprint
 from policies.knowledge import Knowledge
 from policies.report import parse_report
-from policies.wire import document_bytes
+from policies.wire import encoded, to_wire
 from service.server import WebServer, gunicorn_command, running_processes
 from service.settings import Settings
 from tests.bench import nginx
@@ -174,7 +174,7 @@ def cold_decision_ms(rules: int) -> tuple[float, float]:
     read = time.process_time()
     for found in facts:
         decision = decide(found, document, (model,), Knowledge())
-        document_bytes(decision, document, 1, datetime(2026, 1, 1, tzinfo=UTC))
+        encoded(to_wire(decision, document, 1, datetime(2026, 1, 1, tzinfo=UTC)))
     return (read - started) * 1e3 / REPORTS, (time.process_time() - read) * 1e3 / REPORTS
 
 

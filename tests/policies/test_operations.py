@@ -9,7 +9,6 @@ from policies.operations import (
     SIGNED_INT8,
     SIGNED_INT8_LEVEL,
     UNSIGNED_INT8,
-    new_operations,
     operand_type,
 )
 
@@ -74,7 +73,3 @@ def test_operations_that_never_leave_the_runtime_are_known_too() -> None:
 def test_int8_is_unsigned_below_level_4() -> None:
     assert [operand_type("int8", level) for level in (3, 4)] == [UNSIGNED_INT8, SIGNED_INT8]
     assert operand_type("uint8", 8) == UNSIGNED_INT8
-
-
-def test_new_names_in_a_report_are_shown() -> None:
-    assert new_operations({"CONV_2D": (), "FLASH_ATTENTION": ()}) == ("FLASH_ATTENTION",)

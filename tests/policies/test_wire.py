@@ -15,7 +15,7 @@ from policies.decide import decide
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
 from policies.vocabulary import Workload
-from policies.wire import document_bytes, golden_json, model_json, to_wire
+from policies.wire import encoded, golden_json, model_json, to_wire
 
 ISSUED_AT = datetime(2026, 5, 1, 12, 0, 0, 750_000, tzinfo=UTC)
 NPU, GPU, CPU = "int8.tflite.nnapi.google-edgetpu", "fp32.tflite.gpu", "int8.tflite.cpu"
@@ -59,7 +59,7 @@ def document(
 ) -> bytes:
     stated = make_document(**(policy or {}))
     decision = decide(phone or make_fingerprint(), stated, [make_model(**model)], knowledge or Knowledge())
-    return document_bytes(decision, stated, 41, issued_at)
+    return encoded(to_wire(decision, stated, 41, issued_at))
 
 
 def read(*args: Any, **named: Any) -> dict[str, Any]:

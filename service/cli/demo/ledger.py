@@ -23,15 +23,12 @@ class Ledger:
         self._lock = threading.Lock()
         self._lookups_ms: list[float] = []
         self.acknowledged: set[UUID] = set()
-        self.failed_calls = 0
 
-    def on_http(self, _method: str, route: str, status: int | None, elapsed_ms: float) -> None:
-        """The SDK's hook: every call with its time."""
+    def on_http(self, _method: str, route: str, _status: int | None, elapsed_ms: float) -> None:
+        """The SDK's hook: the time of every lookup."""
         with self._lock:
             if route.startswith("/v1/decisions/"):
                 self._lookups_ms.append(elapsed_ms)
-            if status is None or status >= 500:
-                self.failed_calls += 1
 
     def acknowledge(self, sent: bytes, answer: Mapping[str, Any]) -> None:
         """Note the records of a batch that the server says it has: accepted, duplicate or set aside."""
