@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from policies import __version__
 from policies.errors import NnfleetError
 from policies.vocabulary import ThermalStatus, Workload
 from service.cli import devices, groups, models, signing
@@ -29,14 +30,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(groups.keys, name="key")
-app.add_typer(groups.users, name="user")
-app.add_typer(groups.audit, name="audit")
-app.add_typer(groups.policy, name="policy")
-app.add_typer(models.models, name="model")
-app.add_typer(signing.app, name="signing-key")
-app.add_typer(groups.report, name="report")
-app.add_typer(devices.devices, name="device")
+RUNNING: Final = "Run the service"
+DECIDING: Final = "What phones get"
+LEARNING: Final = "What was measured, and learned of it"
+TRYING: Final = "To try it"
+PEOPLE: Final = "Who may, and who did"
+"""What `nnfleet --help` lists commands under, in the order of the first command of each."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nnfleet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _nnfleet(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Nothing of its own: what it prints for --help is the application's."""
 
 
 class Scenario(StrEnum):
@@ -46,7 +60,7 @@ class Scenario(StrEnum):
     BAD_RELEASE = "bad-release"
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8080,
@@ -61,7 +75,7 @@ def serve(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def migrate(data: DataFolder = None) -> None:
     """Bring the database to the newest schema."""
     from service.cli.serve import migrate as run
@@ -69,7 +83,7 @@ def migrate(data: DataFolder = None) -> None:
     run(data)
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDING)
 def coverage(
     file: Annotated[Path, typer.Argument(help="A .tflite file.", exists=True, dir_okay=False)],
     unsupported: Annotated[
@@ -87,7 +101,7 @@ def coverage(
     typer.echo(json.dumps(found) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDING)
 def decide(
     report: Annotated[Path, typer.Option(help="The phone's report, as JSON.", exists=True, dir_okay=False)],
     app_name: Annotated[str, typer.Option("--app", help="The app that asks.")],
@@ -126,7 +140,7 @@ def decide(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDING)
 def compare(
     before: Annotated[Path, typer.Argument(help="A report, as JSON.", exists=True, dir_okay=False)],
     after: Annotated[Path, typer.Argument(help="A later report of the same phone.", exists=True, dir_okay=False)],
@@ -138,7 +152,7 @@ def compare(
     run(before, after, as_json)
 
 
-@app.command("import")
+@app.command("import", rich_help_panel=LEARNING)
 def import_(
     files: Annotated[list[Path], typer.Argument(help="Logs of benchmark_model, operator profiles, perf.yaml files.")],
     app_name: Annotated[str, typer.Option("--app", help="The app whose model was run.")],
@@ -170,7 +184,7 @@ class ExportKind(StrEnum):
     LAKE = "lake"
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDING)
 def export(
     kind: Annotated[ExportKind, typer.Argument(help="Who reads it.")],
     app_name: Annotated[str | None, typer.Option("--app", help="The app; for play.")] = None,
@@ -194,7 +208,7 @@ def export(
     export_for_play(app_name, release, data, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=LEARNING)
 def rollup(
     lake: Annotated[str, typer.Argument(help="A lake: a folder, or a URL.")],
     to: Annotated[str, typer.Option(help="A folder, or a URL, that tables go to.")],
@@ -209,7 +223,7 @@ def rollup(
     roll_lake_up(lake, to, engine, crash_grace_s)
 
 
-@app.command()
+@app.command(rich_help_panel=LEARNING)
 def recommend(
     data: DataFolder = None,
     crash_grace_s: Annotated[
@@ -227,18 +241,18 @@ def recommend(
     run(data, crash_grace_s, as_json, memory)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def worker(
     once: Annotated[str | None, typer.Option(help="Run one job now and end: rollup, recommend, …")] = None,
     data: DataFolder = None,
 ) -> None:
-    """Run the jobs at their hours: rollup, findings, recommend, retention, export."""
+    """Run the jobs at their hours: rollups, findings, learning, guarding rollouts, retention, export."""
     from service.cli.operate import worker as run
 
     run(once, data)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def health(
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days that verdicts are counted over.")] = 7,
     data: DataFolder = None,
@@ -249,7 +263,7 @@ def health(
     run(data, days)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def backup(
     file: Annotated[Path, typer.Argument(help="Where the back-up goes.", dir_okay=False)],
     data: DataFolder = None,
@@ -260,7 +274,7 @@ def backup(
     run(file, data)
 
 
-@app.command()
+@app.command(rich_help_panel=RUNNING)
 def restore(
     file: Annotated[Path, typer.Argument(help="A back-up.", exists=True, dir_okay=False)],
     data: DataFolder = None,
@@ -271,7 +285,7 @@ def restore(
     run(file, data)
 
 
-@app.command()
+@app.command(rich_help_panel=DECIDING)
 def guard(
     data: DataFolder = None,
     crash_grace_s: Annotated[
@@ -285,7 +299,7 @@ def guard(
     run(data, crash_grace_s, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=LEARNING)
 def evaluate(
     data: Annotated[
         Path, typer.Option(help="CSV or Parquet: chipset, model, arm, latency_ms, …", exists=True, dir_okay=False)
@@ -300,7 +314,7 @@ def evaluate(
     run(data, protocol, seeds, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=TRYING)
 def demo(
     devices: Annotated[
         int | None, typer.Option(min=20, max=100_000, help="Phones; 2,000, or 200 with --quick.")
@@ -333,6 +347,15 @@ def demo(
     )
     raise typer.Exit(0 if passed else 1)
 
+
+app.add_typer(devices.devices, name="device", rich_help_panel=TRYING)
+app.add_typer(signing.app, name="signing-key", rich_help_panel=RUNNING)
+app.add_typer(groups.policy, name="policy", rich_help_panel=DECIDING)
+app.add_typer(models.models, name="model", rich_help_panel=DECIDING)
+app.add_typer(groups.report, name="report", rich_help_panel=LEARNING)
+app.add_typer(groups.keys, name="key", rich_help_panel=PEOPLE)
+app.add_typer(groups.users, name="user", rich_help_panel=PEOPLE)
+app.add_typer(groups.audit, name="audit", rich_help_panel=PEOPLE)
 
 if __name__ == "__main__":
     app()

@@ -25,11 +25,11 @@ class RoleName(StrEnum):
     ADMIN = "admin"
 
 
-keys = typer.Typer(no_args_is_help=True, help="API keys: make, list, revoke.")
+keys = typer.Typer(no_args_is_help=True, help="API keys of programs: make, list, revoke.")
 users = typer.Typer(no_args_is_help=True, help="People who sign in to the console.")
-policy = typer.Typer(no_args_is_help=True, help="Policies in files.")
-audit = typer.Typer(no_args_is_help=True, help="The audit log.")
-report = typer.Typer(no_args_is_help=True, help="Reports as files.")
+policy = typer.Typer(no_args_is_help=True, help="Policies as files: check, simulate, pull, diff, push.")
+audit = typer.Typer(no_args_is_help=True, help="The audit log: whether its chain holds.")
+report = typer.Typer(no_args_is_help=True, help="Reports for people: the device matrix.")
 
 
 @keys.command("create")

@@ -22,6 +22,7 @@ from service.app import create_app
 from service.cli.app import app as cli
 from service.identity.access import ACCESS
 from service.intake import batch, encodings
+from service.jobs.jobs import BY_NAME as JOBS
 from service.settings import Settings, variable
 from service.web import bodies, problems
 from tests.docs.markdown import ROOT, code_blocks, documents, links, rows, section, text
@@ -128,6 +129,10 @@ def test_the_cache_takes_what_the_service_takes() -> None:
     assert stated["/"] == f"{bodies.MAX_BYTES // KIB**2}m"
 
 
+def test_the_table_of_jobs_is_what_the_worker_runs() -> None:
+    assert {name for name, *_ in rows(section(OPERATIONS, "The worker"))} == JOBS.keys()
+
+
 def _commands() -> dict[str, click.Command]:
     """Commands by name, those of groups as "group name"."""
     return dict(_flat(typer.main.get_command(cli), ""))
@@ -150,6 +155,11 @@ def _named(cell: str) -> str:
 def test_the_readme_names_every_command() -> None:
     named = [_named(row[0]) for row in rows(section(README, "Commands"))]
     assert sorted(named) == sorted(_commands())
+
+
+def test_help_lists_every_command_under_a_heading() -> None:
+    group = typer.main.get_command(cli)
+    assert [name for name, command in group.commands.items() if not command.rich_help_panel] == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("row", rows(section(README, "Commands")), ids=lambda row: row[0])
