@@ -12,9 +12,9 @@ from ml.offpolicy import Estimate, Overlap
 class GateLimits:
     """Where a gate closes.
 
-    most_rise_log : rise of the mean log cost that the doubt of an estimate may reach; worse_log : a unit that gets another
-    leader and whose expected log cost rises by more gets worse; most_worse : share of uses whose units may get worse; min_effective : uses, by
-    effective number, below which an off-policy estimate closes no gate.
+    most_rise_log : rise of the mean log cost that the doubt of an estimate may reach; worse_log : a ranking that
+    gets another leader and whose expected log cost rises by more gets worse; most_worse : share of uses whose rankings may
+    get worse; min_effective : uses, by effective number, below which an off-policy estimate closes no gate.
     """
 
     most_rise_log: float = 0.01
@@ -53,10 +53,10 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class UnitChange:
-    """One unit: who leads now and who would, expected cost of a run in ms under either weights, and their ratio.
+class RankingChange:
+    """One ranking: who leads now and who would, expected cost of a run in ms under either weights, and their ratio.
 
-    `uses`: the unit's share of all uses that are compared.
+    `uses`: the ranking's share of all uses that are compared.
     """
 
     stack: str
@@ -89,17 +89,17 @@ class OffPolicy:
 class Gate:
     """The evidence of a recommendation for its reviewer. Without a live ranking there is nothing to compare.
 
-    `uses_changed`: share of uses that another arm would lead; `changes`: units with another leader, those with most uses
-    first; `worse`: units that get worse, the worst first. Both are cut to twenty.
+    `uses_changed`: share of uses that another arm would lead; `changes`: rankings with another leader, those with most uses
+    first; `worse`: rankings that get worse, the worst first. Both are cut to twenty.
     """
 
-    units: int
-    units_compared: int
+    rankings: int
+    rankings_compared: int
     checks: tuple[Check, ...] = ()
     expected: Expectation | None = None
     uses_changed: float | None = None
-    changes: tuple[UnitChange, ...] = ()
-    worse: tuple[UnitChange, ...] = ()
+    changes: tuple[RankingChange, ...] = ()
+    worse: tuple[RankingChange, ...] = ()
     off_policy: OffPolicy | None = None
 
     @property
@@ -108,13 +108,13 @@ class Gate:
         return tuple(check.says for check in self.checks if not check.holds)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, as `docs/operations.md` describes them."""
+        """Plain values, as `docs/findings.md` describes them."""
         return {
             "passes": not self.reasons,
             "reasons": list(self.reasons),
             "checks": [asdict(check) | {"holds": check.holds} for check in self.checks],
-            "units": self.units,
-            "units_compared": self.units_compared,
+            "rankings": self.rankings,
+            "rankings_compared": self.rankings_compared,
             "expected": asdict(self.expected) if self.expected else None,
             "uses_changed": self.uses_changed,
             "changes": [asdict(change) for change in self.changes],

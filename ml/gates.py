@@ -1,8 +1,8 @@
 """What a recommendation would change against the live release, and whether it may be put up for review as it is.
 
-Two judges, for each has a blind side. The model's own expectation covers every unit and believes itself; off-policy
+Two judges, for each has a blind side. The model's own expectation covers every ranking and believes itself; off-policy
 estimates believe only what was measured under the live release's weights, and see only arms that those gave a chance.
-A unit is a driver stack and a model; it counts as much as its share of all uses.
+A ranking is that of a model on a driver stack; it counts as much as its share of all uses.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ml.explore import Splits
-from ml.gate_evidence import Check, Expectation, Gate, GateLimits, OffPolicy, UnitChange
+from ml.gate_evidence import Check, Expectation, Gate, GateLimits, OffPolicy, RankingChange
 from ml.offpolicy import Logged, doubly_robust, ips, overlap, snips
 from ml.rankings import Rankings
 from ml.table import Index, Numbers
@@ -36,12 +36,12 @@ def judge(
 ) -> Gate:
     """Judge new weights against the live ones.
 
-    `logged`: uses under the live weights with `target` of the new ones. `uses`: how many uses each unit had (None: all
+    `logged`: uses under the live weights with `target` of the new ones. `uses`: how many uses each ranking had (None: all
     the same).
     """
     limits = limits or GateLimits()
     compared = _Compared.of(splits, live, uses)
-    found = Gate(len(splits.rankings), int(compared.units.sum()))
+    found = Gate(len(splits.rankings), int(compared.marked.sum()))
     checks: list[Check] = []
     if compared.share.any():
         changes = compared.changes()
@@ -66,7 +66,7 @@ def judge(
 
 @dataclass(frozen=True)
 class _Compared:
-    """Live and new weights of every cell (n,), each unit's adding up to 1; `share` of all uses by unit, 0 if not compared."""
+    """Live and new weights of every cell (n,), each ranking's adding up to 1; `share` of all uses by ranking, 0 if not compared."""
 
     rankings: Rankings
     live: Numbers
@@ -79,7 +79,7 @@ class _Compared:
         cells = rankings.cells
         keys = zip(cells.chipset.tolist(), cells.model.tolist(), cells.arm.tolist(), strict=True)
         stated = np.array([live.get((stack, model), {}).get(arm, 0) for stack, model, arm in keys], dtype=np.float64)
-        old, new = _per_unit(rankings, stated), _per_unit(rankings, splits.weight_bp.astype(np.float64))
+        old, new = _per_ranking(rankings, stated), _per_ranking(rankings, splits.weight_bp.astype(np.float64))
         both = (np.bincount(rankings.unit, old, len(rankings)) > 0) & (
             np.bincount(rankings.unit, new, len(rankings)) > 0
         )
@@ -90,8 +90,8 @@ class _Compared:
         return cls(rankings, old, new, traffic / total if total else traffic)
 
     @property
-    def units(self) -> np.ndarray:
-        """Marks the units that are compared."""
+    def marked(self) -> np.ndarray:
+        """Marks the rankings that are compared."""
         return self.share > 0
 
     def expectation(self) -> Expectation:
@@ -108,28 +108,28 @@ class _Compared:
             (log_change - log_half, log_change + log_half),
         )
 
-    def changes(self) -> list[UnitChange]:
-        """Every unit that is compared."""
+    def changes(self) -> list[RankingChange]:
+        """Every ranking that is compared."""
         rankings, log_cost = self.rankings, np.log(self.rankings.cost_ms)
         old, new = (self._sum(weight * log_cost) for weight in (self.live, self.new))
         half = Z_95 * np.sqrt(self._sum(((self.new - self.live) * rankings.sd) ** 2))
         leads, would_lead = _heaviest(rankings, self.live), _heaviest(rankings, self.new)
         return [
-            UnitChange(
-                stack=str(rankings.cells.chipset[leads[unit]]),
-                model=str(rankings.cells.model[leads[unit]]),
-                leads=str(rankings.cells.arm[leads[unit]]),
-                would_lead=str(rankings.cells.arm[would_lead[unit]]),
-                live_ms=float(np.exp(old[unit])),
-                new_ms=float(np.exp(new[unit])),
-                factor=float(np.exp(new[unit] - old[unit])),
+            RankingChange(
+                stack=str(rankings.cells.chipset[leads[at]]),
+                model=str(rankings.cells.model[leads[at]]),
+                leads=str(rankings.cells.arm[leads[at]]),
+                would_lead=str(rankings.cells.arm[would_lead[at]]),
+                live_ms=float(np.exp(old[at])),
+                new_ms=float(np.exp(new[at])),
+                factor=float(np.exp(new[at] - old[at])),
                 factor_95=(
-                    float(np.exp(new[unit] - old[unit] - half[unit])),
-                    float(np.exp(new[unit] - old[unit] + half[unit])),
+                    float(np.exp(new[at] - old[at] - half[at])),
+                    float(np.exp(new[at] - old[at] + half[at])),
                 ),
-                uses=float(self.share[unit]),
+                uses=float(self.share[at]),
             )
-            for unit in np.flatnonzero(self.units).tolist()
+            for at in np.flatnonzero(self.marked).tolist()
         ]
 
     def _difference(self, value: Numbers) -> Numbers:
@@ -146,14 +146,14 @@ class _Compared:
         return np.asarray(np.bincount(self.rankings.unit, value, len(self.rankings)), dtype=np.float64)
 
 
-def _per_unit(rankings: Rankings, weight: Numbers) -> Numbers:
-    """Weights of each unit adding up to 1, or to 0 where it has none."""
+def _per_ranking(rankings: Rankings, weight: Numbers) -> Numbers:
+    """Weights of each ranking adding up to 1, or to 0 where it has none."""
     total = np.bincount(rankings.unit, weight, len(rankings))[rankings.unit]
     return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
 def _heaviest(rankings: Rankings, weight: Numbers) -> Index:
-    """Row of the heaviest arm of each unit."""
+    """Row of the heaviest arm of each ranking."""
     return np.asarray(np.lexsort((-weight, rankings.unit))[rankings.starts[:-1]])
 
 
@@ -168,10 +168,10 @@ def _expected_check(expected: Expectation, limits: GateLimits) -> Check:
     return Check("expected-cost", high, limits.most_rise_log, says)
 
 
-def _worse_check(worse: list[UnitChange], limits: GateLimits) -> Check:
+def _worse_check(worse: list[RankingChange], limits: GateLimits) -> Check:
     share = sum(change.uses for change in worse)
-    says = f"{share:.1%} of uses would cost over {np.expm1(limits.worse_log):.0%} more, in {len(worse)} units"
-    return Check("units-worse", share, limits.most_worse, says)
+    says = f"{share:.1%} of uses would cost over {np.expm1(limits.worse_log):.0%} more, in {len(worse)} rankings"
+    return Check("rankings-worse", share, limits.most_worse, says)
 
 
 def _off_policy_checks(found: OffPolicy, limits: GateLimits) -> Iterator[Check]:

@@ -61,7 +61,9 @@ def recommend(data: Path | None, crash_grace_s: int, as_json: bool, memory: Path
 def _print_gate(gate: Mapping[str, Any]) -> None:
     """What the recommendation would change of the live release, and whether it is put up for review."""
     state = "is put up for review" if gate["passes"] else "stays a draft: submit it with a note to overrule its gate"
-    typer.echo(f"gate: {gate['units_compared']:,} of {gate['units']:,} rankings compared; the recommendation {state}")
+    typer.echo(
+        f"gate: {gate['rankings_compared']:,} of {gate['rankings']:,} rankings compared; the recommendation {state}"
+    )
     for check in gate["checks"]:
         typer.echo(f"  {'holds' if check['holds'] else 'fails'}: {check['says']}")
     if gate["changes"]:

@@ -18,7 +18,7 @@ MISSING: Final = "–"
 MOST_LOG: Final = 20.0
 """Of a logarithm that is written as a factor: nobody reads more."""
 MOST_CHARACTERS: Final = 4_000
-SMALLEST_CHANCE: Final = 1e-6
+SMALLEST_CHANCE: Final = 1e-4
 """Of p values that are told apart."""
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _SPACE: Final = "\u00a0"  # a number and its unit stay on one line
@@ -152,7 +152,13 @@ def chance(p_value: float | None) -> str:
     """How likely it is under the null: "0.0031"; of what is next to impossible only that."""
     if p_value is None:
         return MISSING
-    return f"{p_value:.2g}" if p_value >= SMALLEST_CHANCE else "< 10⁻⁶"
+    return f"{p_value:.2g}" if p_value >= SMALLEST_CHANCE else f"<{_SPACE}10⁻⁴"
+
+
+def null_chance(p_value: float) -> str:
+    """The same within a sentence: "p = 0.0031", "p < 10⁻⁴"."""
+    equal = f"={_SPACE}" if p_value >= SMALLEST_CHANCE else ""
+    return f"p{_SPACE}{equal}{chance(p_value)}"
 
 
 def words(code: str) -> str:
@@ -187,6 +193,7 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "stated": stated,
     "figure": figure,
     "chance": chance,
+    "null_chance": null_chance,
     "words": words,
     "chip": chip,
     "pairs": pairs,

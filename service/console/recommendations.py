@@ -16,7 +16,7 @@ from policies.knowledge import Ranking
 from policies.revision import Kind
 from policies.vocabulary import Workload
 from service.console.charts import Interval, intervals
-from service.console.learned_units import ORDERS, Place, Unit, chosen, places, units
+from service.console.leaders import ORDERS, Leader, Place, chosen, leaders, places
 from service.console.listing import csv_file, csv_rows, listed, wants_csv
 from service.console.own_apps import own_apps, reader
 from service.console.own_findings import sees_finding
@@ -78,13 +78,13 @@ def run_page(number: int) -> str | Response:
     content = live_release()
     live: Rankings = content.rankings if content else {}
     rankings = _own(rankings)
-    every = list(units(rankings, live))
+    every = list(leaders(rankings, live))
     wanted = {name: stated(request.args, name) for name in ("q", "change", "sort")}
     if wanted["sort"].removeprefix("-") not in ORDERS:
         wanted["sort"] = "gain"
     found = chosen(every, wanted["q"], wanted["change"], wanted["sort"])
     if wants_csv():
-        return csv_rows(_COLUMNS, ([getattr(unit, name) for name in _COLUMNS] for unit in found), f"run-{number}")
+        return csv_rows(_COLUMNS, ([getattr(leader, name) for name in _COLUMNS] for leader in found), f"run-{number}")
     window = Window.of(stated_number(request.args, "page"), PAGE_SIZE, len(found))
     shown = found[window.offset : window.last]
     return render_template(
@@ -94,11 +94,11 @@ def run_page(number: int) -> str | Response:
         findings=[told for told in row.figures.get("findings") or [] if sees_finding(told)],
         every_app=own_apps() is None,
         wanted=wanted,
-        counts=Counter(unit.change for unit in every),
+        counts=Counter(leader.change for leader in every),
         changes=CHANGES,
         window=window,
         drawn=list(zip(shown, _intervals(shown), strict=True)),
-        unit=_unit_asked(rankings),
+        asked=_asked(rankings),
         release=content.number if content else None,
         finding_id=finding_id,
     )
@@ -118,12 +118,12 @@ def _one(number: int) -> Select[Any]:
     return _runs().add_columns(_RUN.c.figures).where(_RUN.c.id == number)
 
 
-def _intervals(shown: list[Unit]) -> list[Interval]:
-    return intervals([(unit.expected_ms, unit.low_ms, unit.high_ms) for unit in shown])
+def _intervals(shown: list[Leader]) -> list[Interval]:
+    return intervals([(leader.expected_ms, leader.low_ms, leader.high_ms) for leader in shown])
 
 
-def _unit_asked(rankings: Rankings) -> dict[str, Any] | None:
-    """The rankings of the unit that the address names, by workload; None where it names none that there is."""
+def _asked(rankings: Rankings) -> dict[str, Any] | None:
+    """The rankings of the driver stack and model that the address names, by workload; None where it names none that there is."""
     stack, (app, _, model) = stated(request.args, "stack"), stated(request.args, "model").partition("/")
     by_workload = rankings.get(stack, {}).get(app, {}).get(model)
     if by_workload is None:

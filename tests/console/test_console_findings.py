@@ -32,7 +32,7 @@ def test_findings_are_listed_with_when_they_were_seen(client: FlaskClient, stage
         "tensor-g3",
         "5 of 5 windows fail",
         "5,432",
-        "< 10⁻⁶",
+        "<\u00a010⁻⁴",
     ):
         assert text in page
     assert page.count("1\xa0Mar\xa02026, 12:30\xa0UTC") == 1

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.console.formats import MOST_CHARACTERS, basis_points, span, stated
+from service.console.formats import MOST_CHARACTERS, basis_points, null_chance, span, stated
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,11 @@ def test_a_time_is_written_in_its_two_largest_units(seconds: float, written: str
 
 def test_a_share_that_is_not_there_is_a_dash() -> None:
     assert (basis_points(None), basis_points(500), basis_points(10_000)) == ("–", "5.0%", "100%")
+
+
+def test_a_chance_is_never_a_power_of_ten_in_code() -> None:
+    written = [null_chance(p_value).replace("\u00a0", " ") for p_value in (0.25, 0.00012, 2.27e-13)]
+    assert written == ["p = 0.25", "p = 0.00012", "p < 10⁻⁴"]
 
 
 def test_a_long_value_says_how_much_was_left_out() -> None:

@@ -19,7 +19,7 @@ WORSE = {
     "factor": 1.5, "factor_95": [1.2, 1.9], "uses": 0.5,
 }  # fmt: skip
 GATE = {
-    "units": 2, "units_compared": 1, "passes": False, "reasons": ["the mean log cost may rise"], "uses_changed": 0.5,
+    "rankings": 2, "rankings_compared": 1, "passes": False, "reasons": ["the mean log cost may rise"], "uses_changed": 0.5,
     "expected": {
         "regret_live": 0.2, "regret_new": 0.25, "regret_change_95": [-0.01, 0.1], "log_change": 0.0488,
         "log_change_95": [-0.01, 0.1],
@@ -70,23 +70,29 @@ def test_runs_are_listed_with_their_gate_and_their_revision(client: FlaskClient,
 def test_a_run_shows_why_its_gate_is_closed_and_what_was_measured(client: FlaskClient, stage: Stage) -> None:
     learned_anew(stage)
     page = read(client, "/recommendations/2")
-    for text in ("the mean log cost may rise", "411 uses, worth 120", "doubly robust: 0.21×", "1 of 2 units", "1.50×"):
+    for text in (
+        "the mean log cost may rise",
+        "411 uses, worth 120",
+        "doubly robust: 0.21×",
+        "1 of 2 rankings",
+        "1.50×",
+    ):
         assert text in page
 
 
-def test_units_say_who_leads_instead_of_whom_with_gain_and_doubt(client: FlaskClient, stage: Stage) -> None:
+def test_rankings_say_who_leads_instead_of_whom_with_gain_and_doubt(client: FlaskClient, stage: Stage) -> None:
     learned_anew(stage)
     page = read(client, "/recommendations/2")
     assert f'<code class="arm">{EDGETPU}</code> → <code class="arm">{CPU}</code>' in page
     assert "0.50×" in page
     assert "1.64\xa0ms – 2.43\xa0ms" in page
     assert re.search(r"Another arm leads</a></dt><dd>1</dd>", page)
-    assert "1–1 of 1 units" in read(client, "/recommendations/2?change=new")
-    assert "1–1 of 1 units" in read(client, "/recommendations/2?q=OTHER+tensor")
-    assert "No unit matches" in read(client, "/recommendations/2?change=stays")
+    assert "1–1 of 1 rankings" in read(client, "/recommendations/2?change=new")
+    assert "1–1 of 1 rankings" in read(client, "/recommendations/2?q=OTHER+tensor")
+    assert "No ranking matches" in read(client, "/recommendations/2?change=stays")
 
 
-def test_units_are_sorted_by_gain_first_and_by_what_is_asked(client: FlaskClient, stage: Stage) -> None:
+def test_rankings_are_sorted_by_gain_first_and_by_what_is_asked(client: FlaskClient, stage: Stage) -> None:
     learned_anew(stage)
 
     def models(query: str) -> list[str]:
@@ -99,15 +105,15 @@ def test_units_are_sorted_by_gain_first_and_by_what_is_asked(client: FlaskClient
     assert models("&sort=nothing") == ["mobilenet", "other"]
 
 
-def test_one_unit_shows_every_arm_with_its_interval_and_what_is_excluded(client: FlaskClient, stage: Stage) -> None:
+def test_one_ranking_shows_every_arm_with_its_interval_and_what_is_excluded(client: FlaskClient, stage: Stage) -> None:
     facts = learned_anew(stage)
     page = read(client, f"/recommendations/2?stack={facts.driver_stack}&model=camera/mobilenet")
-    part = page.partition('id="unit-title"')[2].partition('id="units-title"')[0]
+    part = page.partition('id="asked-title"')[2].partition('id="leaders-title"')[0]
     assert re.findall(r'<code class="arm">([^<]+)</code>', part)[:3] == [CPU, EDGETPU, "fp32.tflite.gpu"]
     assert "excluded: accuracy" in part
     assert "Sustained" in part
     assert "2.70\xa0ms – 5.92\xa0ms" in part
-    assert 'id="unit-title"' not in read(client, "/recommendations/2?stack=none&model=camera/mobilenet")
+    assert 'id="asked-title"' not in read(client, "/recommendations/2?stack=none&model=camera/mobilenet")
 
 
 def test_a_run_before_any_release_changes_nothing_and_says_so(client: FlaskClient, stage: Stage) -> None:

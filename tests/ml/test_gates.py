@@ -71,7 +71,7 @@ def test_a_better_ranking_passes_and_says_by_how_much_it_is_better(splits: Split
     shown = found.to_json()
     assert shown["off_policy"]["estimates"]["dr"][2] < 0
     assert shown["passes"]
-    assert [check["name"] for check in shown["checks"]] == ["expected-cost", "units-worse", "off-policy-cost"]
+    assert [check["name"] for check in shown["checks"]] == ["expected-cost", "rankings-worse", "off-policy-cost"]
 
 
 def test_exploring_under_the_same_leader_makes_no_unit_worse(splits: Splits) -> None:
@@ -105,7 +105,7 @@ def test_units_that_get_worse_are_named_with_who_leads_them(splits: Splits) -> N
     assert worst.leads != worst.would_lead
     assert worst.new_ms / worst.live_ms == pytest.approx(worst.factor)
     assert worst.factor_95[0] < worst.factor < worst.factor_95[1]
-    assert [check.name for check in found.checks if not check.holds] == ["expected-cost", "units-worse"]
+    assert [check.name for check in found.checks if not check.holds] == ["expected-cost", "rankings-worse"]
 
 
 def test_a_unit_counts_as_much_as_it_is_used(splits: Splits) -> None:
@@ -115,9 +115,9 @@ def test_a_unit_counts_as_much_as_it_is_used(splits: Splits) -> None:
     bad = Splits(rankings, np.where(rankings.unit == 0, backwards(splits).weight_bp, splits.weight_bp))
     assert judge(bad, live, uses=dict.fromkeys(names, 1)).worse != ()
     found = judge(bad, live, uses=dict.fromkeys(names[1:], 1))
-    assert (found.worse, found.reasons, found.units_compared) == ((), (), len(names) - 1)
+    assert (found.worse, found.reasons, found.rankings_compared) == ((), (), len(names) - 1)
 
 
 def test_without_a_live_ranking_there_is_nothing_to_compare(splits: Splits) -> None:
     found = judge(splits, {})
-    assert (found.units_compared, found.expected, found.reasons) == (0, None, ())
+    assert (found.rankings_compared, found.expected, found.reasons) == (0, None, ())

@@ -251,11 +251,11 @@ def test_a_recommendation_carries_its_gate_and_names_the_uses_behind_it(
     operator.publish()
     send(client, [make_observation((4000, 4100), release=1, propensity=0.9) for _ in range(5)])
     first = learn(engine, clock.now(), clock.now(), Budget()).figures["gate"]
-    assert (first["units_compared"], first["passes"]) == (0, True)
+    assert (first["rankings_compared"], first["passes"]) == (0, True)
     operator.publish()
     send(client, [make_observation((4000, 4100), release=2, propensity=0.9) for _ in range(5)])
     second = learn(engine, clock.now(), clock.now(), Budget()).figures["gate"]
-    assert second["units_compared"] >= 1
+    assert second["rankings_compared"] >= 1
     assert second["off_policy"]["uses"] == 5
     assert set(second["off_policy"]["estimates"]) == {"ips", "dr", "snips"}
 

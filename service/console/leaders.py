@@ -1,4 +1,4 @@
-"""Rankings of a learning run, unit by unit (driver stack × model), against those of the live release. Pure."""
+"""Who leads each ranking of a learning run (driver stack × model), against those of the live release. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BURST: Final = Workload.BURST.value
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A ranking of short bursts. `before`: who leads it in the live release, None where nobody does.
+class Leader:
+    """Who leads a ranking of short bursts. `before`: who leads it in the live release, None where nobody does.
 
     `factor`: what the new leader takes of the old one's time, by this run; None where the old one is not ranked.
     """
@@ -37,7 +37,7 @@ class Unit:
 
     @property
     def change(self) -> str:
-        """What becomes of the unit: "new", "leads anew" or "stays"."""
+        """What becomes of the ranking: "new", "leads anew" or "stays"."""
         if self.before is None:
             return "new"
         return "stays" if self.before == self.arm else "leads anew"
@@ -53,18 +53,18 @@ class Unit:
         return self.expected_ms * math.exp(Z_95 * self.sd_log)
 
 
-def units(learned: Rankings, live: Rankings) -> Iterator[Unit]:
-    """Every unit that has a leader."""
+def leaders(learned: Rankings, live: Rankings) -> Iterator[Leader]:
+    """Of every ranking that has one."""
     for stack, apps in learned.items():
         standing = live.get(stack, {})
         for app, models in apps.items():
             for model, by_workload in models.items():
                 raw = by_workload.get(_BURST, {})
                 if raw.get("ranked"):
-                    yield _unit((stack, app, model), raw, standing.get(app, {}).get(model, {}).get(_BURST, {}))
+                    yield _leader((stack, app, model), raw, standing.get(app, {}).get(model, {}).get(_BURST, {}))
 
 
-def _unit(names: tuple[str, str, str], raw: Mapping[str, Any], standing: Mapping[str, Any]) -> Unit:
+def _leader(names: tuple[str, str, str], raw: Mapping[str, Any], standing: Mapping[str, Any]) -> Leader:
     ranked: Sequence[Sequence[Any]] = raw["ranked"]
     arm, expected_ms, sd_log, n = ranked[0]
     before = standing["ranked"][0][0] if standing.get("ranked") else None
@@ -72,31 +72,31 @@ def _unit(names: tuple[str, str, str], raw: Mapping[str, Any], standing: Mapping
     shares = {row[0]: row[1] for row in raw["shares"]}
     explored_bp = sum(row[1] for row in raw["shares"] if row[2])
     factor = expected_ms / old_ms if old_ms else None
-    return Unit(*names, arm, expected_ms, sd_log, n, shares.get(arm, 0), explored_bp, len(ranked), before, factor)
+    return Leader(*names, arm, expected_ms, sd_log, n, shares.get(arm, 0), explored_bp, len(ranked), before, factor)
 
 
 ORDERS: Final = {
-    "gain": lambda unit: (unit.factor is None, unit.factor or 0.0),
-    "expected": lambda unit: unit.expected_ms,
-    "doubt": lambda unit: unit.sd_log,
-    "windows": lambda unit: unit.n,
-    "model": lambda unit: (unit.app, unit.model),
-    "stack": lambda unit: unit.stack,
+    "gain": lambda leader: (leader.factor is None, leader.factor or 0.0),
+    "expected": lambda leader: leader.expected_ms,
+    "doubt": lambda leader: leader.sd_log,
+    "windows": lambda leader: leader.n,
+    "model": lambda leader: (leader.app, leader.model),
+    "stack": lambda leader: leader.stack,
 }
-"""What units can be sorted by."""
+"""What they can be sorted by."""
 
 
-def chosen(found: Iterable[Unit], text: str, change: str, order: str) -> list[Unit]:
+def chosen(found: Iterable[Leader], text: str, change: str, order: str) -> list[Leader]:
     """Those that every word of the text stands in, of one change ("" for any), in an order ("-" before it for descending)."""
     words = text.lower().split()
-    kept = [unit for unit in found if (not change or unit.change == change) and _says(unit, words)]
-    kept.sort(key=lambda unit: (unit.app, unit.model, unit.stack))
+    kept = [leader for leader in found if (not change or leader.change == change) and _says(leader, words)]
+    kept.sort(key=lambda leader: (leader.app, leader.model, leader.stack))
     kept.sort(key=ORDERS[order.removeprefix("-")], reverse=order.startswith("-"))
     return kept
 
 
-def _says(unit: Unit, words: Iterable[str]) -> bool:
-    searched = f"{unit.stack} {unit.app}/{unit.model} {unit.arm}".lower()
+def _says(leader: Leader, words: Iterable[str]) -> bool:
+    searched = f"{leader.stack} {leader.app}/{leader.model} {leader.arm}".lower()
     return all(word in searched for word in words)
 
 
