@@ -78,7 +78,7 @@ test-java: setup ## Test the Java SDK: JUnit, then with the probe against the re
 screenshots: setup ## Draw every page of the console into console-pictures/ (needs Chromium; ARGS="--docs" for docs/console.md)
 	PYTHONPATH=tests/console $(BIN)/python -m tests.console.screenshots $(ARGS)
 
-docs: setup ## Print the command reference that README.md and docs/ rely on
+docs: setup ## Print the commands, by what they are for
 	@$(BIN)/nnfleet --help
 
 lock: ## Resolve the locks anew, with hashes and without addresses of indexes (needs uv)

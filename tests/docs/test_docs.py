@@ -28,6 +28,7 @@ from service.web import bodies, problems
 from tests.docs.markdown import ROOT, code_blocks, documents, links, rows, section, text
 
 KIB = 1024
+COMMANDS = text("docs/commands.md")
 OPERATIONS = text("docs/operations.md")
 README = text("README.md")
 
@@ -152,8 +153,8 @@ def _named(cell: str) -> str:
     return next(name for name in (" ".join(words[:2]), words[0]) if name in _commands())
 
 
-def test_the_readme_names_every_command() -> None:
-    named = [_named(row[0]) for row in rows(section(README, "Commands"))]
+def test_every_command_is_named() -> None:
+    named = [_named(row[0]) for row in rows(section(COMMANDS, "nnfleet"))]
     assert sorted(named) == sorted(_commands())
 
 
@@ -162,23 +163,22 @@ def test_help_lists_every_command_under_a_heading() -> None:
     assert [name for name, command in group.commands.items() if not command.rich_help_panel] == []  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("row", rows(section(README, "Commands")), ids=lambda row: row[0])
-def test_options_in_the_readme_belong_to_the_command_beside_them(row: list[str]) -> None:
+@pytest.mark.parametrize("row", rows(section(COMMANDS, "nnfleet")), ids=lambda row: row[0])
+def test_options_that_are_named_belong_to_the_command_beside_them(row: list[str]) -> None:
     options = {name for parameter in _commands()[_named(row[0])].params for name in parameter.opts}
     assert set(re.findall(r"--[a-z-]+", " ".join(row))) <= options
 
 
-def test_commands_that_print_json_are_those_that_the_readme_names() -> None:
-    sentence = next(part for part in README.split("\n\n") if "JSON document with" in part)
+def test_commands_that_print_json_are_those_that_are_named() -> None:
+    sentence = next(part for part in COMMANDS.split("\n\n") if "JSON document with" in part)
     having = {name for name, command in _commands().items() if any("--json" in p.opts for p in command.params)}
     assert set(re.findall(r"`([a-z][a-z -]*)`", sentence)) == having
 
 
-def test_the_readme_names_targets_of_make_that_exist_and_lists_those_that_people_use() -> None:
+def test_targets_of_make_that_are_named_exist_and_those_that_people_use_are_listed() -> None:
     targets = set(re.findall(r"^([a-z-]+):.*## ", text("Makefile"), re.MULTILINE))
-    table = section(README, "Commands").partition("`--help` tells more.")[2]
-    listed = {row[0].removeprefix("make ") for row in rows(table)}
-    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.MULTILINE)) <= targets
+    listed = {row[0].removeprefix("make ") for row in rows(section(COMMANDS, "make"))}
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", README + COMMANDS, re.MULTILINE)) <= targets
     assert targets - listed == {"help", "lock", "clean"}
 
 
@@ -212,10 +212,14 @@ def test_code_names_that_look_like_files_of_ours_exist(document: Path) -> None:
         assert (ROOT / path).exists(), path
 
 
-def test_every_decision_record_is_numbered_and_reached_from_the_readme() -> None:
-    records = sorted(path.name for path in (ROOT / "docs" / "adr").glob("*.md"))
-    assert [int(name[:4]) for name in records] == list(range(1, len(records) + 1))
-    assert [name for name in records if f"docs/adr/{name}" not in README] == []
+def test_every_decision_record_is_numbered_and_listed_by_its_title() -> None:
+    records = sorted((ROOT / "docs" / "adr").glob("0*.md"))
+    titles = [record.read_text("utf-8").partition("\n")[0].removeprefix("# ") for record in records]
+    assert [title.split(".")[0] for title in titles] == [str(number + 1) for number in range(len(records))]
+    listed = [re.sub(r"\[(.+)\]\((.+)\)", r"\1 \2", line) for line in text("docs/adr/README.md").splitlines()]
+    assert [line for line in listed if line[:1].isdigit()] == [
+        f"{title} {record.name}" for title, record in zip(titles, records, strict=True)
+    ]
 
 
 def test_the_picture_is_well_formed_and_says_what_it_shows() -> None:
