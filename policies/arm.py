@@ -10,12 +10,13 @@ from functools import cached_property
 from itertools import combinations
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from policies.fingerprint import Fingerprint
 from policies.graph import ModelGraph
 from policies.language.versions import VersionRange, version_range
 from policies.silicon import Accelerator, Presence, VendorRuntime
+from policies.validation import Stated
 from policies.vocabulary import (
     MIN_NNAPI_LEVEL,
     RUNTIME_OF_FORMAT,
@@ -43,10 +44,8 @@ def looks_like_transformer(graph: ModelGraph) -> bool:
     return named + sum(1 for _ in products) >= _TRANSFORMER_MIN_OPS
 
 
-class Input(BaseModel):
+class Input(Stated):
     """An input of a file. -1 in its shape: a size that is known only when the model runs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(max_length=1024)]
     type: Slug
@@ -64,7 +63,7 @@ class Input(BaseModel):
         )
 
 
-class Variant(BaseModel):
+class Variant(Stated):
     """One file of a model. `targets` are canonical SoC names it was built for; empty: it runs on any.
 
     `runtime_versions`: what the vendor runtime has to be, `>= 2.42, < 3`, by numbers with dots. Where the phone's is
@@ -72,8 +71,6 @@ class Variant(BaseModel):
     `accuracy_drop` is measured against the registry's own float variant, as a share (0.01 = one point of a hundred).
     `shape_buckets` are the shapes of its dynamic input that phones compile for ahead.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     id: Slug
     precision: Precision
@@ -146,24 +143,20 @@ def _share_a_target(one: Variant, other: Variant) -> bool:
     return not (one.targets or other.targets) or bool(set(one.targets) & set(other.targets))
 
 
-class GoldenReference(BaseModel):
+class GoldenReference(Stated):
     """The golden check's reference: a fixed input, and how far outputs may be off from what a float file makes of it.
 
     Errors are relative to the largest value that was expected of an output. The digests are of little-endian float32, one
     tensor after the other in the model's order; with `output_sha256` both are artifacts that phones can download.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     input_sha256: Sha256
     tolerance: Annotated[float, Field(gt=0, le=1)]
     output_sha256: Sha256 | None = None
 
 
-class ModelSpec(BaseModel):
+class ModelSpec(Stated):
     """What an app wants run, and what it can bear."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     app: Slug
     name: Slug

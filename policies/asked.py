@@ -6,8 +6,9 @@ import unicodedata
 from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
+from policies.validation import Stated
 from policies.vocabulary import ThermalStatus, Workload
 
 MAX_UNIT_CHARACTERS = 128
@@ -33,16 +34,14 @@ Facts = Annotated[
 ]
 
 
-class Moment(BaseModel):
+class Moment(Stated):
     """None is "not known". The unit id is used to find a bucket and forgotten: no answer repeats it.
 
     `facts` are what the caller says of itself: conditions name them as `request.…`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     workload: Workload = Workload.BURST
     thermal: ThermalStatus | None = None
     battery_saver: bool | None = None
     unit_id: UnitId | None = None
-    facts: Facts = {}
+    facts: Facts = Field(default_factory=dict)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from policies.arm import Slug
 from policies.document import PolicyDocument
 from policies.rules.deny import Deny
-from policies.validation import validated
+from policies.validation import Stated, validated
 
 PREFIX = "quarantine."
 """Before the id of the deny, where an answer names it: an operator finds it among the quarantines."""
 
 
-class Quarantine(BaseModel):
+class Quarantine(Stated):
     """`app` is None for all apps. `evidence` are sentences with their figures, or links to them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     app: Slug | None = None
     deny: Deny

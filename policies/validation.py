@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, model_validator
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from policies.errors import ConditionError, InvalidField
+from policies.literal_values import literally
 from policies.nearest import did_you_mean, nearest
 
 M = TypeVar("M", bound=BaseModel)
@@ -33,9 +34,14 @@ _BOUNDS: Final = ("le", "ge", "lt", "gt", "max_length", "min_length")
 
 
 class Stated(BaseModel):
-    """What an operator writes: a key that nobody knows is a typo, and the nearest known one is named."""
+    """What an operator writes: a key that nobody knows is a typo, and the nearest known one is named; `"1"` is no number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema: CoreSchema = literally(handler(source), cls)
+        return schema
 
     @model_validator(mode="before")
     @classmethod

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from policies.errors import WrongState
 from policies.rollouts.hours import StatedHours
-from policies.validation import validated
+from policies.validation import Stated, validated
 
 MOST_SHARE_BP: Final = 9_000
 """A tenth is held out to the last step: without it there is nothing to compare with."""
@@ -26,11 +26,7 @@ class Measure(StrEnum):
     MEMORY = "memory"
 
 
-class _Stated(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Limit(_Stated):
+class Limit(Stated):
     """Ratios of candidate to control. Evidence for more than `stop` ends the rollout.
 
     The next step waits while the estimate is over `go` by more than two standard errors.
@@ -49,7 +45,7 @@ class Limit(_Stated):
 _RATES: Final = Limit(stop=1.25, go=1.1)
 
 
-class Limits(_Stated):
+class Limits(Stated):
     """A limit for everything that is guarded."""
 
     errors: Limit = _RATES
@@ -64,7 +60,7 @@ class Limits(_Stated):
         return limit
 
 
-class RolloutStep(_Stated):
+class RolloutStep(Stated):
     """A share of units, and what has to be seen before the next one: minutes, and windows of the candidate."""
 
     share_bp: Annotated[int, Field(ge=1, le=MOST_SHARE_BP)]
@@ -72,7 +68,7 @@ class RolloutStep(_Stated):
     min_windows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 200
 
 
-class RolloutPlan(_Stated):
+class RolloutPlan(Stated):
     """`false_stop_rate`: the chance that a rollout with nothing wrong is ever stopped, over all its looks.
 
     `hours`: when steps may be opened, any time where none are stated. A rollout is stopped at any time.

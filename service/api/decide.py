@@ -6,13 +6,13 @@ from typing import Annotated, Any, Final
 
 from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from policies import strict_json
 from policies.arm import Sha256, Slug
 from policies.asked import Moment
 from policies.explaining.explanation_json import explanations_json
-from policies.validation import validated
+from policies.validation import Stated, validated
 from service.api.asked_facts import facts_asked
 from service.deciding.explained import explained
 from service.live import release_asked
@@ -24,10 +24,8 @@ MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 12
 
 
-class Question(BaseModel):
+class Question(Stated):
     """What is asked: which phone, by its report or the report's id; of which app, model and release; at which moment."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     app: Slug
     model: Slug | None = None

@@ -20,7 +20,7 @@ from service.releasing.quarantines import approve
 from service.releasing.revisions import Proposal, advance, save
 from service.releasing.stated_content import stated_content
 from service.store import revisions
-from service.web.bodies import app_of, check_quarantine, note_in, object_body, one_of, shown
+from service.web.bodies import app_of, check_quarantine, note_in, object_body, one_of, shown, whole_in
 from service.web.door import actor, check_app
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/revisions")
@@ -62,8 +62,8 @@ def post_revision() -> ResponseReturnValue:
         if kind is Kind.QUARANTINE:
             check_quarantine(session, Quarantine.model_validate(content))
     check_app(app_of(kind, content))
-    base = raw.get("base")
-    if base is not None and (not isinstance(base, int) or isinstance(base, bool)):
+    base = whole_in(raw, "base")
+    if base is None and raw.get("base") is not None:
         raise InvalidField("base: the number of the revision you edit", field="base")
     with Session(services().engine, expire_on_commit=False) as session, session.begin():
         row = save(session, Proposal(kind, subject, content, note_in(raw), base), actor().name, clock.now())

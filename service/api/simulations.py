@@ -19,7 +19,7 @@ from service.simulating.limits import BUDGET_S, MOST_BUDGET_S
 from service.simulating.simulations import Asked
 from service.store import revisions
 from service.store.simulation_runs import look, share_done
-from service.web.bodies import app_of, object_body
+from service.web.bodies import app_of, object_body, whole_in
 from service.web.door import actor, check_app
 
 blueprint = Blueprint("simulations", __name__, url_prefix="/v1/simulations")
@@ -81,16 +81,12 @@ def _stated(raw: dict[str, Any]) -> Draft:
 
 
 def _stored(raw: dict[str, Any]) -> Draft:
-    number = raw["revision"]
-    if raw.keys() & {"kind", "content"} or not _whole(number) or not 1 <= number <= MOST_REVISION:
+    number = whole_in(raw, "revision")
+    if raw.keys() & {"kind", "content"} or number is None or not 1 <= number <= MOST_REVISION:
         raise InvalidField("revision: the number of a revision, and then neither kind nor content", field="revision")
     with Session(services().engine) as session:
         row = revisions.revision(session, number)
         return Draft(Kind(row.kind), row.content)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _budget_s(raw: dict[str, Any]) -> float:

@@ -12,6 +12,7 @@ from policies.figures import plain
 from service.console.forms import said
 from service.releasing.suspects import drivers_of, suspects
 from service.store.tables import FindingRow
+from service.web.bodies import whole_number
 
 MOST_WORDS: Final = 500
 MOST_TEXT: Final = 8_000
@@ -70,11 +71,12 @@ class Form:
     @property
     def base_number(self) -> int | None:
         """The revision that was read when the form was made; None where there was none."""
-        return int(self.base) if self.base.isascii() and self.base.isdecimal() and len(self.base) < 10 else None
+        return whole_number(self.base)
 
     def quarantine(self) -> dict[str, Any]:
         """The quarantine in JSON values; what is empty is left out."""
-        cohort = {one.name: _entries(getattr(self, field)) for field, one in COHORT.items()}
+        cohort: dict[str, list[Any]] = {one.name: _entries(getattr(self, field)) for field, one in COHORT.items()}
+        cohort["soc_ids"] = [_number(entry) for entry in cohort["soc_ids"]]
         deny = {
             "id": self.id, "arms": _entries(self.arms), "models": _entries(self.models), "reason": self.reason,
             "cohort": {name: entries for name, entries in cohort.items() if entries},
@@ -92,6 +94,12 @@ class Form:
 
 def _entries(text: str) -> list[str]:
     return [entry.strip() for line in text.splitlines() for entry in line.split(",") if entry.strip()]
+
+
+def _number(text: str) -> int | str:
+    """What it says, where it is a number: where not, the quarantine is refused with the place."""
+    number = whole_number(text)
+    return text if number is None else number
 
 
 def of_form() -> Form:

@@ -65,6 +65,14 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
+def whole_in(raw: dict[str, Any], name: str) -> int | None:
+    """The whole number of a field, 1.0 too as JSON has one kind of number; None where it was left out, or is none."""
+    value = raw.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        return None
+    return int(value)
+
+
 def one_of(field: str, stated: str | None, known: Iterable[str]) -> str | None:
     """A word of a query that has to be one of those known; None where it was left out. Raises InvalidField."""
     if stated is not None and stated not in known:
