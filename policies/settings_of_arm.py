@@ -20,6 +20,8 @@ UNKNOWN_TIMEOUT_MS: Final = 5_000
 COMPILE_TIMEOUT_MS: Final = 15_000
 MAX_PARTITIONS: Final = 3
 """LiteRT's own default for NNAPI: the three largest partitions are delegated."""
+BESIDE_OPTIONS: Final = frozenset({"warmup_runs", "max_concurrency", "workarounds"})
+"""Settings of how often and how carefully an arm is run: what was compiled for it stays good."""
 
 
 def run_settings(
@@ -29,8 +31,9 @@ def run_settings(
     expected_ms: float | None,
     stated: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document. `stated` options go before its own."""
-    options = _options(arm, fingerprint, workload) | dict(stated)
+    """`options`, `limits`, `warmup_runs` and `workarounds` of the wire document. What is `stated` goes before its own."""
+    options = _options(arm, fingerprint, workload)
+    options |= {name: value for name, value in stated.items() if name not in BESIDE_OPTIONS}
     if arm.variant.shape_buckets:
         options["shape_buckets"] = [list(bucket) for bucket in arm.variant.shape_buckets]
     options["compile_cache_token"] = cache_token(arm, fingerprint, options)
@@ -43,10 +46,10 @@ def run_settings(
             "compile_timeout_ms": COMPILE_TIMEOUT_MS,
             "run_timeout_ms": run_timeout_ms,
             "watchdog_ms": 2 * run_timeout_ms + COMPILE_TIMEOUT_MS,
-            "max_concurrency": 1,
+            "max_concurrency": stated.get("max_concurrency", 1),
         },
-        "warmup_runs": 1 if arm.delegate is Delegate.CPU else 3,
-        "workarounds": [],
+        "warmup_runs": stated.get("warmup_runs", 1 if arm.delegate is Delegate.CPU else 3),
+        "workarounds": stated.get("workarounds", []),
     }
 
 

@@ -82,6 +82,30 @@ RUNTIME_OF_FORMAT: Final = MappingProxyType(
 )
 
 
+class ExecutionPreference(StrEnum):
+    """`ANEURALNETWORKS_PREFER_*`: what a driver compiles for."""
+
+    LOW_POWER = "low_power"
+    FAST_SINGLE_ANSWER = "fast_single_answer"
+    SUSTAINED_SPEED = "sustained_speed"
+
+
+class Priority(StrEnum):
+    """`ANEURALNETWORKS_PRIORITY_*`: whose executions go first where apps share a driver (NNAPI 1.3)."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Workaround(StrEnum):
+    """What an app does for a driver that cannot be left to itself."""
+
+    SERIALISE_EXECUTIONS = "serialise_executions"
+    KEEP_MODEL_ALIVE = "keep_model_alive"
+    PREPROCESS_ON_CPU = "preprocess_on_cpu"
+
+
 class Workload(StrEnum):
     """How an app runs a model: single answers now and then, or frame after frame."""
 

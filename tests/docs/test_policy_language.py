@@ -24,6 +24,8 @@ from policies.language.kinds import Kind, ListOf, Record
 from policies.language.syntax import _BINDING, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS
 from policies.language.versions import MAX_BOUNDS, MAX_VERSION_LENGTH
 from policies.rules import rule
+from policies.rules.settings import RunOptions
+from policies.settings_of_arm import BESIDE_OPTIONS
 from policies.vocabulary import Workload
 from tests.docs.markdown import code_blocks, rows, section, text
 
@@ -63,6 +65,12 @@ def test_every_word_that_a_name_can_have_is_one_of_the_codes() -> None:
         kind = kind_of(name)
         if what.split(",")[0] in getattr(kind, "words", ()):
             assert {word for word in what.split(", ") if word != "…"} <= set(kind.words), name
+
+
+def test_every_setting_is_documented_and_those_that_void_no_cache_come_last() -> None:
+    stated = [name for name, _ in rows(section(README, "What decides"))]
+    assert sorted(stated) == sorted(RunOptions.model_fields)
+    assert set(stated[-len(BESIDE_OPTIONS) :]) == BESIDE_OPTIONS
 
 
 def kind_of(name: str) -> Any:

@@ -86,12 +86,33 @@ def test_an_operator_can_have_everything_compiled_anew() -> None:
     assert options(again, NPU)[token] not in {options(told, NPU)[token], options(before, NPU)[token]}
 
 
+def test_whatever_a_driver_needs_is_stated_and_reaches_the_phone() -> None:
+    use = {
+        "execution_preference": "low_power", "priority": "low", "burst": False, "shared_buffers": True, "batch_size": 4,
+        "warmup_runs": 0, "max_concurrency": 2, "workarounds": ["serialise_executions", "keep_model_alive"],
+    }  # fmt: skip
+    told = run(NPU, setting("fragile", "*.nnapi.*", use=use))["arms"][NPU]
+    limits = {"max_concurrency": told["limits"]["max_concurrency"]}
+    stated = told["options"] | limits | {name: told[name] for name in ("warmup_runs", "workarounds")}
+    assert {name: stated[name] for name in use} == use
+    assert "workarounds" not in told["options"]
+
+
+def test_how_often_and_how_carefully_it_is_run_voids_no_compiled_cache() -> None:
+    careful = {"warmup_runs": 9, "max_concurrency": 2, "workarounds": ["serialise_executions"]}
+    before, told = run(NPU), run(NPU, setting("careful", "*", use=careful))
+    assert options(told, NPU) == options(before, NPU)
+    batched = run(NPU, setting("batched", "*", use={"batch_size": 4}))
+    assert options(batched, NPU)["compile_cache_token"] != options(before, NPU)["compile_cache_token"]
+
+
 @pytest.mark.parametrize(
     ("stated", "field"),
     [
         (setting("s", "*.gpu", use={}), "settings.0.use"),
         (setting("s", "*.gpu", use={"max_partitions": 0}), "settings.0.use.max_partitions"),
         (setting("s", "*.gpu", use={"allow_fp_16": True}), "settings.0.use.allow_fp_16"),
+        (setting("s", "*.gpu", use={"workarounds": ["serialize"]}), "settings.0.use.workarounds.0"),
         (setting("s", "*.gpo", use={"threads": 2}), "settings.0.arms.0"),
         (setting("s", "*.gpu", use={"threads": 2}, when="gpu.famly == 'x'"), "settings.0.when"),
     ],
