@@ -11,6 +11,7 @@ from policies.arm import ModelSpec
 from policies.errors import InvalidField
 from policies.targets import check_targets
 from policies.validation import validated
+from service.registry.kinds import kinds_read
 from service.store import artifacts
 from service.store.tables import ArtifactRow
 
@@ -18,8 +19,8 @@ from service.store.tables import ArtifactRow
 def model_spec(session: Session, raw: Any) -> ModelSpec:
     """The model that the JSON states, with what its files tell filled in.
 
-    Raises InvalidField where a statement and the file differ, naming both, for everything that `ModelSpec` refuses, and for
-    a file that its own target cannot run.
+    Raises InvalidField where a statement and the file differ, naming both, also where it is called what its bytes are not,
+    for everything that `ModelSpec` refuses, and for a file that its own target cannot run.
     """
     spec = validated(ModelSpec, _filled_in(session, raw))
     check_targets(spec)
@@ -67,6 +68,11 @@ def _completed(place: int, variant: dict[str, Any], kept: Mapping[str, ArtifactR
         if stated not in (None, [], read):
             field = f"variants.{place}.{name}"
             raise InvalidField(f"{field}: {_words(stated)} is stated, the file says {_words(read)}", field=field)
+    if row.format is None and variant.get("format") in kinds_read():
+        field = f"variants.{place}.format"
+        raise InvalidField(
+            f"{field}: {variant['format']!r} is stated, and the bytes of the file are no such", field=field
+        )
     return variant | told
 
 

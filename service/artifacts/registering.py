@@ -11,6 +11,7 @@ from sqlmodel import Session
 from service.artifacts.store import ArtifactStore
 from service.registry.apart import inspect_apart
 from service.registry.inspected import Inspected
+from service.registry.model_file import ModelFileError
 from service.store import artifacts, audit
 from service.store.tables import ArtifactRow
 
@@ -20,9 +21,11 @@ def register(
 ) -> tuple[ArtifactRow, bool]:
     """(what is known of the file, whether it is new). The file is taken over.
 
-    One that is kept already is read again: this version may read more of it. Raises ModelFileError where it is a model
-    and broken; such a file is not kept.
+    One that is kept already is read again: this version may read more of it. Raises ModelFileError where it is empty, or
+    a model and broken; such a file is not kept.
     """
+    if not file.stat().st_size:
+        raise ModelFileError("not-a-model", "the file is empty")
     row = row_of(sha256, file.stat().st_size, inspect_apart(file), actor, now)
     with Session(engine, expire_on_commit=False) as session, session.begin():
         artifacts.hold(session)

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 Fields = dict[str, str]
 """What a form holds, by name."""
+MOST_DIGITS: Final = 16
+"""Beyond any size; Python refuses to read thousands of them."""
 _PLACE: Final = re.compile(r"variants\.(\d{1,3})\.id")
 
 
@@ -28,7 +30,11 @@ def _names(text: str) -> list[str]:
 
 
 def _shapes(text: str) -> list[Any]:
-    return [[int(size) if size.isdecimal() else size for size in shape.split("x")] for shape in _names(text)]
+    return [[_size(size) for size in shape.split("x")] for shape in _names(text)]
+
+
+def _size(text: str) -> int | str:
+    return int(text) if text.isdecimal() and len(text) < MOST_DIGITS else text
 
 
 def _percent(value: float) -> str:

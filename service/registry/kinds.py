@@ -15,6 +15,11 @@ ONNX_FIELDS: Final = frozenset({0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42})
 """Tags of the fields that may follow it."""
 
 
+def kinds_read() -> frozenset[Format]:
+    """The kinds that this installation reads: ONNX with the extra `onnx`."""
+    return frozenset({Format.TFLITE, Format.ONNX} if find_spec("onnx") else {Format.TFLITE})
+
+
 def kind_of(path: Path) -> Format | None:
     """The kind of file by its first bytes, of those that are read here."""
     with path.open("rb") as file:
@@ -22,4 +27,4 @@ def kind_of(path: Path) -> Format | None:
     if head[4:] == TFLITE_IDENTIFIER:
         return Format.TFLITE
     onnx = head[:1] == b"\x08" and 0 < head[1] <= NEWEST_IR and head[2] in ONNX_FIELDS if len(head) == 8 else False
-    return Format.ONNX if onnx and find_spec("onnx") else None
+    return Format.ONNX if onnx and Format.ONNX in kinds_read() else None

@@ -69,7 +69,11 @@ def test_an_uploaded_file_says_what_is_in_it_and_what_accelerators_would_take(ol
 
 @pytest.mark.parametrize(
     ("payload", "name", "told"),
-    [(WAKE_WORD[:2000], "cut.tflite", "cut.tflite: "), (b"", "", "choose a file first")],
+    [
+        (WAKE_WORD[:2000], "cut.tflite", "cut.tflite: "),
+        (b"", "nothing.tflite", "nothing.tflite: the file is empty; it was not kept"),
+        (b"", "", "choose a file first"),
+    ],
 )
 def test_what_is_wrong_with_a_file_stands_beside_its_field(
     olga: FlaskClient, payload: bytes, name: str, told: str
@@ -124,11 +128,13 @@ def test_every_fault_of_a_model_stands_beside_its_field_and_what_was_typed_is_ke
 ) -> None:
     upload(olga)
     wrong = STATED | ONE | {"latency_target_ms": "soon", "variants.0.accuracy_drop": "300", "task": ""}
+    wrong["variants.0.shape_buckets"] = "9" * 5_000
     answer = act(olga, EDIT, act="save", note="n", **wrong)
     assert answer.status_code == 422
     page = unescape(answer.text)
     for field in ("latency_target_ms", "variants.0.accuracy_drop", "task"):
         assert f'id="{field}-error"' in page
+    assert "variants.0.shape_buckets.0.0" in page
     assert 'value="soon"' in page
     assert newest(engine) is None
 

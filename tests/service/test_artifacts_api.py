@@ -65,6 +65,12 @@ class TestUploading:
         assert (answer.status_code, answer.get_json()["code"]) == (422, "invalid-model-file")
         assert files_in(settings) == []
 
+    def test_an_empty_file_is_refused_and_not_kept(self, client: FlaskClient, settings: Settings) -> None:
+        answer = upload(client, b"")
+        assert (answer.status_code, answer.get_json()["code"]) == (422, "invalid-model-file")
+        assert answer.get_json()["detail"] == "the file is empty"
+        assert files_in(settings) == []
+
     def test_a_file_over_the_limit_is_refused(self, settings: Settings, engine: Engine) -> None:
         small = Settings(settings.database_url, TOKEN, artifacts=settings.artifacts, most_artifact_bytes=10)
         answer = upload(create_app(small, engine).test_client(), b"0123456789A")
@@ -200,6 +206,18 @@ class TestDeclaring:
         answer = self.declare(operator, **stated)
         assert (answer.status_code, answer.get_json()["field"]) == (422, f"variants.0.{next(iter(stated))}")
         assert both in answer.get_json()["detail"]
+
+    @pytest.mark.parametrize("stated", ["tflite", "onnx"])
+    def test_a_file_that_is_called_what_its_bytes_are_not_is_refused(
+        self, client: FlaskClient, operator: Operator, stated: str
+    ) -> None:
+        page = b"<html>404, as a download that failed leaves it</html>"
+        upload(client, page)
+        answer = self.declare(
+            operator, **make_variant("int8", sha256=digest(page), size_bytes=len(page), format=stated)
+        )
+        assert (answer.status_code, answer.get_json()["field"]) == (422, "variants.0.format")
+        assert "the bytes of the file are no such" in answer.get_json()["detail"]
 
     def test_a_draft_is_completed_alike(self, operator: Operator) -> None:
         content = make_model_json(variants=[{"id": "wake", "sha256": digest(WAKE_WORD)}])
