@@ -1,4 +1,4 @@
-"""Every page in a real browser, wide and narrow, light and dark: nothing that keeps somebody from reading or using it."""
+"""Every page in a real browser, wide and narrow, light and dark: nothing that keeps somebody from reading or using it (R-F7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights: exact, within budget, on arms that may be tried, where knowing more can pay."""
+"""Weights: exact, within budget, on arms that may be tried, where knowing more can pay (R-E3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lake that is rolled up: the same rows by DuckDB and by Spark, whatever the lake holds."""
+"""A lake that is rolled up: the same rows by DuckDB and by Spark, whatever the lake holds (R-E7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Off-policy estimates: unbiased, with intervals that hold, and honest about what the log never saw."""
+"""Off-policy estimates: unbiased, with intervals that hold, and honest about what the log never saw (R-E3)."""
 
 from __future__ import annotations
 

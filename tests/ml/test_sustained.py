@@ -1,4 +1,4 @@
-"""Sustained work is ranked by what arms do when the phone is hot, and tries those whose heat nobody knows."""
+"""Sustained work is ranked by what arms do when the phone is hot, and tries those whose heat nobody knows (R-D3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which arms a phone has everything for: what is only hinted at, or was built for another chip, is not offered."""
+"""Which arms a phone has everything for: what is only hinted at, or was built for another chip, is not offered (R-B6, R-C2)."""
 
 from __future__ import annotations
 
