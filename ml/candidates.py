@@ -14,9 +14,10 @@ from ml.limits import CellFacts
 from ml.rollup import Cell, CellSummary
 from ml.startup import startup_ms
 from ml.table import Index, Numbers, Table
-from policies.arm import Arm, ModelSpec, executable_arms
+from policies.arm import Arm, executable_arms
 from policies.arm_coverage import arm_coverage
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 
 
 @dataclass(frozen=True)

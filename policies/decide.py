@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from policies.arm import Arm, ModelSpec, executable_arms
+from policies.arm import Arm, executable_arms
 from policies.arm_coverage import arm_coverages
 from policies.asked import Moment
 from policies.default_rule import ArmCoverage, Placed, place
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, Knowledge, Ranking
+from policies.model import ModelSpec
 from policies.plans import Offer, Plan, unruled_plan
 from policies.rules.inquiry import Inquiry
 from policies.rules.refusals import Refusals, Verdict, refusals

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.document import Thresholds
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 from policies.vocabulary import VENDOR_DELEGATES, Delegate, Format, Precision
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from policies.arm import Slug
+from policies.model import Slug
 from policies.rules.deny import Deny
 from policies.rules.rule import StatedRule
 from policies.rules.settings import StatedSettings

@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.canonical import model_key
 from policies.default_rule import ArmCoverage
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge, Ranking
+from policies.model import ModelSpec
 from policies.silicon import Accelerator, Gpu, Presence
 from policies.vocabulary import Workload
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema, field_validator, model_validator
 
-from policies.arm import Slug
 from policies.knowledge import WHOLE_BP
 from policies.language import DEVICE_VOCABULARY, Condition, Vocabulary, compile_condition
+from policies.model import Slug
 from policies.nearest import did_you_mean, nearest
 from policies.rules.when import checked
 from policies.validation import Stated

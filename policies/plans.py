@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.default_rule import NOT_USED, Placed
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.first_exploration import first_explored
 from policies.knowledge import WHOLE_BP, ArmShare, Ranking
+from policies.model import ModelSpec
 from policies.rules.globs import matching
 from policies.rules.rule import HandOver, StatedSplit, UseLadder, UseSplit
 from policies.situation import Situation

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from policies.arm import Slug
 from policies.document import PolicyDocument
+from policies.model import Slug
 from policies.rules.deny import Deny
 from policies.validation import Stated, validated
 

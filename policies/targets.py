@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from policies import catalog
-from policies.arm import ModelSpec, Variant
 from policies.errors import InvalidField
+from policies.model import ModelSpec, Variant
 from policies.vocabulary import FLOATS, Format
 
 _NPU_ONLY: Final = frozenset({Format.DLC, Format.QNN_CONTEXT, Format.ONNX_EPCONTEXT})

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from policies.arm import GoldenReference
 from policies.assign import HASH
 from policies.decide import Decision, ModelDecision
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
+from policies.model import GoldenReference
 from policies.plans import Plan
 from policies.settings_of_arm import run_settings
 from policies.situation import Situation

@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime
 from datetime import time as dt_time
 from typing import Any
 
-from policies.arm import ModelSpec
 from policies.document import PolicyDocument, parse_document
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.graph import ModelGraph, Node
+from policies.model import ModelSpec
 from policies.report import parse_report, report_id
 from policies.screen import GAMMA, bucket_of
 from policies.silicon import Accelerator

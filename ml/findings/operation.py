@@ -21,7 +21,7 @@ from ml.findings.finding import Finding, cohort_of
 from ml.findings.quarantine import FAILS, failing_cells
 from ml.findings.seen import Seen
 from ml.rollup import Cell
-from policies.arm import ModelSpec
+from policies.model import ModelSpec
 
 Graphs = Mapping[tuple[str, str, str], frozenset[str]]
 """(app, model, precision.format) → operations of the file's graph."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.facts import device_roots, model_roots
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge
 from policies.language.context import known
+from policies.model import ModelSpec
 from policies.rules.when import condition
 
 

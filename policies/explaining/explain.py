@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
-from policies.arm import Arm, ModelSpec, executable_arms
+from policies.arm import Arm, executable_arms
 from policies.asked import Moment
 from policies.assign import bucket, certain, choose
 from policies.decide import ModelDecision, decide_model
@@ -18,6 +18,7 @@ from policies.document import PolicyDocument
 from policies.explaining.deciding_facts import DecidingFacts
 from policies.fingerprint import Fingerprint
 from policies.knowledge import NOTHING_LEARNED, WHOLE_BP, Knowledge, RankedArm, Ranking
+from policies.model import ModelSpec
 from policies.plans import Plan, Split
 from policies.rollouts.staging import Side, keyed
 from policies.rules.deny import Deny

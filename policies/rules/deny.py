@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from policies.arm import Arm, Slug
+from policies.arm import Arm
 from policies.canonical import canonical_accelerator, canonical_gpu, canonical_manufacturer, canonical_soc
 from policies.fingerprint import Fingerprint
+from policies.model import Slug
 from policies.report import MAX_SOC_ID
 from policies.rules.globs import Globs
 from policies.rules.when import When

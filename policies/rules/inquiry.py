@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.arm_coverage import arm_coverage
 from policies.facts import arm_roots, device_roots, model_roots, supports_of
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge
 from policies.language import Condition, Context, Outcome
+from policies.model import ModelSpec
 from policies.rules.scope import Named, Scope
 
 

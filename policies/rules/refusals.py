@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 from policies.rules.inquiry import Inquiry
 from policies.rules.standing import ReadyDeny, Standing
 from policies.rules.tried import Fate, TriedDeny

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from policies.arm import Slug
 from policies.knowledge import WHOLE_BP
+from policies.model import Slug
 from policies.rules.globs import Globs
 from policies.rules.when import When
 from policies.situation import Situation

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
 from policies.language import Outcome
+from policies.model import ModelSpec
 from policies.plans import Offer, Plan, plan_of
 from policies.rules.inquiry import Inquiry
 from policies.rules.scope import Scope

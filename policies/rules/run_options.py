@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from policies.arm import Arm, ModelSpec
+from policies.arm import Arm
+from policies.model import ModelSpec
 from policies.rules.inquiry import Inquiry
 from policies.rules.standing import ReadySettings
 

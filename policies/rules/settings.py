@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from policies.arm import Slug
+from policies.model import Slug
 from policies.rules.globs import Globs
 from policies.rules.when import When
 from policies.validation import Stated

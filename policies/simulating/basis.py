@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from policies.arm import ModelSpec
 from policies.decide import Decision, decide
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint
 from policies.knowledge import Knowledge
+from policies.model import ModelSpec
 
 LearnedOfApp = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """driver stack → model → workload → `Ranking.to_json()`."""

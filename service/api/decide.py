@@ -9,9 +9,9 @@ from flask.typing import ResponseReturnValue
 from pydantic import Field
 
 from policies import strict_json
-from policies.arm import Sha256, Slug
 from policies.asked import Moment
 from policies.explaining.explanation_json import explanations_json
+from policies.model import Sha256, Slug
 from policies.validation import Stated, validated
 from service.api.asked_facts import facts_asked
 from service.deciding.explained import explained

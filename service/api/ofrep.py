@@ -16,9 +16,9 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from policies import errors, strict_json
-from policies.arm import Sha256, Slug
 from policies.asked import MAX_FACT_CHARACTERS, MAX_FACT_NAME, MAX_FACTS, MAX_UNIT_CHARACTERS, PRINTABLE, Fact, Moment
 from policies.fingerprint import Fingerprint
+from policies.model import Sha256, Slug
 from policies.validation import validated
 from policies.vocabulary import ThermalStatus, Workload
 from service.api.asked_facts import facts_asked

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.flags import FlagDocument
+from policies.model import ModelSpec
 from policies.quarantine import Quarantine
 from policies.report import CapabilityReport
 from policies.revision import PERSONAL, Kind, State

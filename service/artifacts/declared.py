@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.errors import InvalidField
+from policies.model import ModelSpec
 from policies.targets import check_targets
 from policies.validation import validated
 from service.registry.kinds import kinds_read

@@ -11,13 +11,13 @@ from typing import Any, Final
 import typer
 
 from policies import strict_json
-from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import NnfleetError, UnknownApp, UnknownModel, UnknownRelease
 from policies.explaining.explain import Explanation, explain
 from policies.explaining.explanation_json import explanations_json
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Knowledge
+from policies.model import ModelSpec
 from policies.report import parse_report
 from policies.validation import validated
 from service import clock

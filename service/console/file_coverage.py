@@ -7,10 +7,11 @@ from typing import Final
 
 from sqlmodel import Session
 
-from policies.arm import Arm, Variant
+from policies.arm import Arm
 from policies.arm_coverage import arm_coverage
 from policies.default_rule import ArmCoverage
 from policies.fingerprint import Fingerprint
+from policies.model import Variant
 from policies.vocabulary import Delegate, Format
 from service.store import class_facts, reports
 from service.store.class_facts import NONE

@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Response, render_template, request
 from sqlmodel import Session
 
-from policies.arm import ModelSpec, Variant
 from policies.errors import UnknownModel
+from policies.model import ModelSpec, Variant
 from policies.revision import ACCEPTED, Kind
 from service.console import class_search
 from service.console.coverage_map import CoverageMap, coverage_map

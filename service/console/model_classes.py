@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Row
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.decide import ModelDecision, decide_model
 from policies.default_rule import ArmCoverage
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 from service.releasing.release_content import ReleaseContent
 from service.store import reports
 

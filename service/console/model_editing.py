@@ -11,8 +11,8 @@ from flask import request
 from sqlmodel import Session
 from werkzeug.wrappers import Response as Redirect
 
-from policies.arm import ModelSpec
 from policies.errors import BaseRequired, EditConflict, InvalidField, UnknownRevision
+from policies.model import ModelSpec
 from policies.revision import Kind
 from policies.validation import complaints
 from service.artifacts.declared import told_by

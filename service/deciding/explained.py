@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import UnknownApp, UnknownModel
 from policies.explaining.explain import Explanation, explain
 from policies.explaining.explain_trial import in_trial
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 from service.releasing.release_content import ReleaseContent, Staged
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from policies.arm import ModelSpec
 from policies.asked import Moment
 from policies.errors import InvalidField, NnfleetError, UnknownFlag, UnknownReport
 from policies.evaluation import Evaluated, evaluate_model, flag_key
 from policies.fingerprint import Fingerprint
 from policies.flag_evaluation import Caller, evaluate_flag
 from policies.flags import Flag
+from policies.model import ModelSpec
 from policies.rollouts.staged_flags import evaluate_staged
 from service.deciding.explained import explained
 from service.releasing.release_content import ReleaseContent

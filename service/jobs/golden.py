@@ -18,8 +18,8 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from policies.arm import GoldenReference
 from policies.errors import EditConflict
+from policies.model import GoldenReference
 from policies.revision import ACCEPTED, Kind, Step
 from service.artifacts.receiving import PREFIX
 from service.artifacts.registering import register

@@ -16,9 +16,9 @@ from ml.datasets.lab import LabFileError, LabMeasurement, read
 from ml.datasets.lab.credit import credited
 from ml.datasets.lab.variant import variant_of
 from ml.rollup import Cell
-from policies.arm import ModelSpec
 from policies.cohort_screen import MIN_WINDOWS, Expected, cohort_reason
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec
 from service.store import lab, rollups
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.difference import difference
 from policies.document import PolicyDocument
 from policies.errors import UnknownRelease
 from policies.flags import FlagDocument
+from policies.model import ModelSpec
 from policies.quarantine import Quarantine
 from policies.revision import Kind, State, Step
 from service.identity.actor import MANAGE_TOKEN

@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import zstandard
 
-from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.flags import FlagDocument
 from policies.knowledge import Knowledge
+from policies.model import ModelSpec
 from policies.quarantine import Quarantine, under
 
 Rankings = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.errors import InvalidField
+from policies.model import ModelSpec
 from policies.quarantine import PREFIX, Quarantine, under
 from policies.revision import Kind
 from policies.simulating.basis import Basis, Proposed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Session, col, select
 
-from policies.arm import ModelSpec
+from policies.model import ModelSpec
 from policies.revision import ACCEPTED, Kind
 from service.store.revisions import accepted_of
 from service.store.tables import RevisionRow

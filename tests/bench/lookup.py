@@ -22,11 +22,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from policies.arm import ModelSpec
 from policies.decide import decide
 from policies.document import parse_document
 from policies.fingerprint import fingerprint
 from policies.knowledge import Knowledge
+from policies.model import ModelSpec
 from policies.report import parse_report
 from policies.wire import encoded, to_wire
 from service.server import WebServer, gunicorn_command, running_processes

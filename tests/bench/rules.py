@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from policies.arm import ModelSpec
 from policies.decide import decide
 from policies.document import parse_document
 from policies.fingerprint import fingerprint
 from policies.knowledge import Knowledge
+from policies.model import ModelSpec
 from policies.report import parse_report
 from tests.bench.goals import at_most
 

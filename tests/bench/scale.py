@@ -21,9 +21,9 @@ from typing import Final
 
 import psutil
 
-from policies.arm import ModelSpec
 from policies.document import parse_document
 from policies.fingerprint import fingerprint
+from policies.model import ModelSpec
 from policies.report import parse_report
 from service.deciding.decision_body import decision_body
 from service.deciding.decision_file import DecisionFile, DecisionFileWriter

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from ml.fleet.fleet import Fleet, build_fleet
-from policies.arm import ModelSpec
 from policies.document import parse_document
 from policies.fingerprint import fingerprint
+from policies.model import ModelSpec
 from policies.report import CapabilityReport
 from policies.simulating.basis import Basis, Proposed
 from policies.simulating.compare import comparisons

@@ -12,10 +12,10 @@ from builders import make_observation, uuid7
 from sqlalchemy import Engine
 from sqlmodel import Session
 
-from policies.arm import ModelSpec
 from policies.document import PolicyDocument
 from policies.fingerprint import Fingerprint, fingerprint
 from policies.knowledge import Ranking
+from policies.model import ModelSpec
 from policies.report import parse_report, report_id
 from policies.revision import Kind
 from policies.rollouts.rollout import Act, RolloutPlan

@@ -6,9 +6,10 @@ from collections import Counter
 import pytest
 
 from ml.fleet import Fleet, Phone, build_fleet
-from policies.arm import ModelSpec, executable_arms
+from policies.arm import executable_arms
 from policies.arm_coverage import arm_coverages
 from policies.fingerprint import Fingerprint, fingerprint
+from policies.model import ModelSpec
 from policies.population import Population
 from policies.report import MAX_BYTES, parse_report
 from policies.vocabulary import Delegate

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from builders import EDGETPU, REFERENCE, chain, make_fingerprint, make_model, make_model_json, make_variant, nnapi
 
-from policies.arm import ModelSpec, executable_arms
+from policies.arm import executable_arms
 from policies.errors import InvalidField
+from policies.model import ModelSpec
 from policies.validation import validated
 from policies.vocabulary import Runtime
 

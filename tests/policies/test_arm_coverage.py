@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from builders import chain, make_accelerator, make_variant
 
-from policies.arm import Arm, Variant
+from policies.arm import Arm
 from policies.arm_coverage import arm_coverage, arm_coverages
 from policies.default_rule import UNKNOWN_COVERAGE, ArmCoverage
+from policies.model import Variant
 from policies.vocabulary import Delegate
 
 GRAPH = chain("CONV_2D", "CONV_2D", "SOFTMAX", "CONV_2D").to_json()

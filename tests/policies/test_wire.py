@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from builders import BUILD, EDGETPU, REFERENCE, deny, make_document, make_fingerprint, make_model, make_variant, nnapi
 
-from policies.arm import GoldenReference
 from policies.assign import HASH
 from policies.decide import decide
 from policies.fingerprint import Fingerprint
 from policies.knowledge import ArmShare, Knowledge, RankedArm, Ranking
+from policies.model import GoldenReference
 from policies.vocabulary import Workload
 from policies.wire import encoded, golden_json, model_json, to_wire
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from model_wheels import wheel_file
 from onnx import TensorProto, helper, numpy_helper
 
-from policies.arm import looks_like_transformer
+from policies.model import looks_like_transformer
 from policies.vocabulary import Format, Precision
 from service.registry.inspection import inspect_file
 from service.registry.kinds import kind_of

@@ -10,9 +10,10 @@ from typing import Final
 
 from ml.datasets.lab.measurement import LabMeasurement
 from policies import catalog
-from policies.arm import Arm, ModelSpec, Variant, executable_arms
+from policies.arm import Arm, executable_arms
 from policies.canonical import canonical_accelerator
 from policies.fingerprint import Fingerprint
+from policies.model import ModelSpec, Variant
 from policies.screen import MAX_PLAUSIBLE_US, MIN_PLAUSIBLE_US
 from policies.vocabulary import Delegate
 

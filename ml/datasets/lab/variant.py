@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ml.datasets.lab.measurement import LabFileError, LabMeasurement
-from policies.arm import ModelSpec, Variant
+from policies.model import ModelSpec, Variant
 
 BYTES_A_MB = 1e6
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policies.arm import looks_like_transformer
+from policies.model import looks_like_transformer
 from policies.operations import NNAPI_OPERATIONS
 from service.registry.lint.remark import Remark, Weight, operation_at, tensor_at
 from service.registry.model_file import CONTROL_FLOW, ModelFile
