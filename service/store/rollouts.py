@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from policies.errors import RolloutActive, UnknownRollout
-from policies.rollouts.guardrails import Seen, Stratum
+from policies.rollouts.readings import Seen, Stratum
 from policies.rollouts.rollout import ACTIVE, OPEN, State
 from policies.rollouts.sequential import Levels
 from policies.screen import CLOCK_FAULTS

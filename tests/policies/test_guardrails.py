@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.errors import InvalidField, WrongState
-from policies.rollouts.guardrails import Seen, Stratum, judge
+from policies.rollouts.guardrails import judge
+from policies.rollouts.readings import Seen, Stratum
 from policies.rollouts.rollout import (
     BY_PERSONS,
     MOST_SHARE_BP,

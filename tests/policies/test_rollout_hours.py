@@ -9,8 +9,9 @@ import pytest
 from test_guardrails import COHORTS, SOCS
 
 from policies.errors import InvalidField
-from policies.rollouts.guardrails import Seen, Stratum, judge
+from policies.rollouts.guardrails import judge
 from policies.rollouts.hours import closed, opens, parse_hours
+from policies.rollouts.readings import Seen, Stratum
 from policies.rollouts.rollout import Act, RolloutPlan, State, parse_rollout_plan
 
 OFFICE = "09:00-17:00 mon-fri Europe/Berlin"

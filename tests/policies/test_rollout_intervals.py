@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.rollouts.guardrails import Seen, Stratum, judge
+from policies.rollouts.guardrails import judge
 from policies.rollouts.intervals import FURTHEST, Interval, interval_of_rates, interval_of_shift
+from policies.rollouts.readings import Seen, Stratum
 from policies.rollouts.rollout import Measure, RolloutPlan, State
 from policies.rollouts.sequential import Failures, Levels, Shift, rate_ratio, shift
 
