@@ -14,12 +14,18 @@ import duckdb
 import fsspec
 import pytest
 from lakes import row, strange_lake, write_lake
+from spark_cluster import cluster
 
+import ml.lake_job
 from ml.lake_engines import DuckDB, EngineError
 from ml.lake_job import roll_up
 
 CRASHED_BEFORE = datetime(2026, 5, 3, tzinfo=UTC)
 TABLES = ("counts", "latencies", "features")
+needs_spark = pytest.mark.skipif(
+    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
+    reason="no Java, or PySpark is not installed: make test-spark",
+)
 STRANGE_CELL = "model = 'видео' AND device_class = '级-é'"
 
 
@@ -49,16 +55,31 @@ def feature(rolled: Path, columns: str, where: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
+@needs_spark
 def test_spark_makes_the_same_rows_of_the_same_types_as_duckdb(lake: Path, rolled: Path, tmp_path: Path) -> None:
-    if shutil.which("java") is None or importlib.util.find_spec("pyspark") is None:
-        pytest.skip("no Java, or PySpark is not installed: make test-spark")
     job = (sys.executable, "-m", "ml.lake_job", str(lake), "--to", str(tmp_path), "--engine", "spark")
     command = (*job, "--crashed-before", CRASHED_BEFORE.isoformat())
     for _ in range(2):  # rolled up once more, days are replaced
         ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
         assert ran.returncode == 0, ran.stderr
+    assert_same_rows(rolled, tmp_path)
+
+
+@needs_spark
+def test_a_cluster_makes_them_too_with_every_worker_and_no_python_but_the_drivers(
+    lake: Path, rolled: Path, tmp_path: Path
+) -> None:
+    with cluster(tmp_path, workers=2) as spark:
+        job = (ml.lake_job.__file__, str(lake), "--to", str(tmp_path / "rolled"))
+        ran = spark.submit(*job, "--crashed-before", CRASHED_BEFORE.isoformat())
+    assert ran.returncode == 0, ran.stderr
+    assert all(list(folder.glob("app-*")) for folder in spark.folders)
+    assert_same_rows(rolled, tmp_path / "rolled")
+
+
+def assert_same_rows(expected: Path, made: Path) -> None:
     for table in TABLES:
-        ours, theirs = read(rolled, table), read(tmp_path, table)
+        ours, theirs = read(expected, table), read(made, table)
         assert list(zip(theirs.columns, theirs.types, strict=True)) == list(zip(ours.columns, ours.types, strict=True))
         assert theirs.fetchall() == ours.fetchall() != []
 
