@@ -60,6 +60,11 @@ class Rollup:
     non_finite: int = 0
     too_good: int = 0
 
+    @property
+    def starts(self) -> int:
+        """Starts that are known of. A phone sends the mark of a start only where no window came of it."""
+        return self.windows + self.crashed
+
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
@@ -111,7 +116,7 @@ def _summary(cell: Cell, parts: list[Rollup]) -> CellSummary:
         sum(part.golden_failed for part in parts),
         # A failed golden check is counted there, not here: the arm ran.
         sum(part.failed + part.timed_out + part.crashed for part in parts),
-        sum(part.windows + part.crashed for part in parts),
+        sum(part.starts for part in parts),
         sum(part.runs for part in parts),
         sum(part.on_cpu for part in parts),
         _mean((part.delegated_share, part.windows) for part in parts),

@@ -7,11 +7,8 @@ from types import MappingProxyType
 
 from ml.findings import (
     accuracy,
-    crash,
     executor,
     failing,
-    golden,
-    hang,
     integers,
     model_fault,
     newer,
@@ -23,8 +20,11 @@ from ml.findings import (
     vanished,
     wrong_operation,
 )
+from ml.findings.crash import CRASH
 from ml.findings.device import Device, devices_of
 from ml.findings.finding import Finding
+from ml.findings.golden import WRONG_OUTPUT
+from ml.findings.hang import HANG
 from ml.findings.operation import Graphs, with_operations
 from ml.findings.probed import with_probes
 from ml.findings.quarantine import with_quarantines
@@ -37,7 +37,7 @@ __all__ = ["Device", "Finding", "devices_of", "find"]
 FALSE_DISCOVERY_RATE = 0.05
 
 DETECTORS = (
-    phantom.detect, golden.detect, thermal.detect, crash.detect, hang.detect, executor.detect, failing.detect, accuracy.detect,
+    phantom.detect, WRONG_OUTPUT.detect, thermal.detect, CRASH.detect, HANG.detect, executor.detect, failing.detect, accuracy.detect,
     integers.detect, partitions.detect, startup.detect, updates.detect, newer.detect, vanished.detect,
     model_fault.detect, wrong_operation.detect,
 )  # fmt: skip
@@ -54,6 +54,8 @@ def find(
     seen = Seen(rollups, devices)
     tested = [finding for detect in DETECTORS for finding in detect(seen)]
     found = model_fault.settled(_discoveries(tested), seen)
+    for failure in (WRONG_OUTPUT, CRASH, HANG):
+        found = failure.joined(found, seen)
     found = with_quarantines(found, seen.rows, devices)
     found = with_probes(with_operations(found, seen, graphs), devices)
     found = with_severity(found, seen.rows, devices)

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Final
 
-from ml.findings.finding import Finding, share_p_value
-from ml.findings.seen import Seen
+from ml.findings.counted import Failure
 
-NULL_SHARE = 0.005
-
-
-def detect(seen: Seen) -> Iterator[Finding]:
-    """One hypothesis a cohort."""
-    for cohort, rows in seen.drivers_by_precision.items():
-        windows = sum(row.windows for row in rows)
-        timed_out = sum(row.timed_out for row in rows)
-        if windows:
-            detail = f"{timed_out} of {windows} windows of {cohort.target} ({cohort.precision}) timed out"
-            evidence = tuple(
-                {"model": r.cell.model, "arm": r.cell.arm, "windows": r.windows, "timed_out": r.timed_out}
-                for r in rows
-                if r.timed_out
-            )
-            p_value = share_p_value(timed_out, windows, NULL_SHARE)
-            yield Finding("hang", *cohort, p_value, timed_out, detail, evidence)
+HANG: Final = Failure(
+    name="hang",
+    count=lambda row: (row.timed_out, row.windows),
+    columns=("timed_out", "windows"),
+    null_share=0.005,
+    says="{failed} of {tried} windows of {driver} timed out",
+)

@@ -13,8 +13,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from ml.findings.counted import Count
 from ml.findings.finding import ANY, Finding, cohort_of, share_p_value, target_of
-from ml.findings.quarantine import FAILS, Count, control_of, failing_cells
+from ml.findings.quarantine import FAILS, control_of, failing_cells
 from ml.findings.seen import Seen
 from ml.rollup import Cell, Rollup
 from policies.vocabulary import Delegate

@@ -65,7 +65,9 @@ def _blamed(
     by_graph: dict[frozenset[str], bool] = {}
     for cell, failed in cells.items():
         file = (cell.app, cell.model, file_of(cell.arm))
-        if file in graphs and any(cohort_of(cell) == (soc, *same[1:]) for soc in socs):
+        if file in graphs and any(
+            cohort_of(cell, precision=bool(finding.precision)) == (soc, *same[1:]) for soc in socs
+        ):
             by_graph[graphs[file]] = by_graph.get(graphs[file], False) or failed
     if finding.name in WRONG:
         finding, operation = _measured(finding, by_graph, seen)

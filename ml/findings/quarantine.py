@@ -7,7 +7,7 @@ models: where those fail as often it is the phones, or the app, and not the arm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -15,19 +15,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ml.cohort import Cohort, Control, Trials, scan
+from ml.findings.counted import Count
+from ml.findings.crash import CRASH
 from ml.findings.device import Device
 from ml.findings.finding import Finding, precision_of, target_of
+from ml.findings.golden import WRONG_OUTPUT
+from ml.findings.hang import HANG
 from ml.rollup import Cell, Rollup
 
-Count = Callable[[Rollup], tuple[int, int]]
-
 FAILS: Final[Mapping[str, Count]] = MappingProxyType(
-    {
-        "wrong-output": lambda row: (row.golden_failed, row.golden_checked),
-        "crash": lambda row: (row.crashed, row.attempts),
-        "hang": lambda row: (row.timed_out, row.windows),
-        "does-not-run": lambda row: (row.failed, row.windows),
-    }
+    {failure.name: failure.count for failure in (WRONG_OUTPUT, CRASH, HANG)}
+    | {"does-not-run": lambda row: (row.failed, row.windows)}
 )
 """Failures and trials of a rollup, by the name of the finding."""
 
@@ -42,7 +40,7 @@ NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off
 def with_quarantines(
     findings: Sequence[Finding], rollups: Iterable[Rollup], devices: Mapping[str, Device]
 ) -> list[Finding]:
-    """The findings; those of failures with the scanned cohort that lies within theirs, where there is one, and its
+    """The findings; those of failures with the scanned cohort that most of their failing cells lie in, where there is one, and its
     control. What a detector itself would deny stays.
     """
     rows = list(rollups)
@@ -102,8 +100,9 @@ def _narrowed(finding: Finding, cohorts: Iterable[Cohort], tried: Sequence[_Trie
         return finding
     cohort = {"soc": finding.soc, "target": finding.target, "precision": finding.precision, **finding.of}
     cohort = {name: value for name, value in cohort.items() if value}
+    failing = [one.attributes for one in tried if one.failed and cohort.items() <= one.attributes.items()]
     for found in cohorts:
-        if all(cohort.get(name, value) == value for name, value in found.conditions.items()):
+        if 2 * sum(found.conditions.items() <= attributes.items() for attributes in failing) > len(failing):
             cohort |= found.conditions
             break
     else:

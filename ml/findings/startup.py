@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import exp, log
 
 from ml.findings.finding import Finding
@@ -27,7 +28,18 @@ def detect(seen: Seen) -> Iterator[Finding]:
             if own.log_p50_us < other.log_p50_us and own.startup_us is not None and other.startup_us is not None
         ]
         if len(pairs) >= MIN_PAIRS:
-            yield slower("start-up-cost", cohort, pairs, 0.0, "costs {} × a session on the CPU, starts included")
+            found = slower("start-up-cost", cohort, pairs, 0.0, "costs {} × a session on the CPU, starts included")
+            told = ({**row, **_sessions(pair, runs)} for row, pair in zip(found.evidence, pairs, strict=True))
+            yield replace(found, evidence=tuple(told))
+
+
+def _sessions(pair: Pair, runs: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """What a session is made of, beside the time of a run."""
+    return {
+        "runs_a_session": runs[pair.own.cell.app, pair.own.cell.model],
+        "start_ms": (pair.own.startup_us or 0.0) / 1e3,
+        "against_start_ms": (pair.other.startup_us or 0.0) / 1e3,
+    }
 
 
 def _runs(cells: Mapping[Cell, CellSummary]) -> dict[tuple[str, str], float]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fleets import CPU, DEVICES, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
+from fleets import CPU, DEVICES, FLOAT_NPU, MODELS, NPU, changing, healthy_fleet, planted, window_rollup
 
 from ml.findings import Device, find
 from ml.findings.finding import Finding, over_cells
@@ -145,6 +145,37 @@ def test_of_few_cells_too_the_quarantine_spares_the_models_that_compute_right() 
     here = [row for row in rows if devices[row.cell.group].soc == "soc-0"]
     [found] = find(here, devices)
     assert (found.name, found.quarantine["soc"], found.quarantine["model"]) == ("wrong-output", "soc-0", "app/wrong")
+
+
+def test_a_cohort_of_other_phones_is_no_cohort_of_a_findings() -> None:
+    """One file runs nowhere, on phones of other SoCs; on one SoC, which has not tried it, no other file runs."""
+    healthy = healthy_fleet(np.random.default_rng(9))
+    rows = planted(healthy, "soc-5", NPU, changing(failed=lambda row: row.windows))
+    rows = planted(rows, "soc-5", FLOAT_NPU, changing(failed=lambda row: row.windows))
+    rows = [
+        replace(row, failed=row.windows) if (row.cell.model, row.cell.arm) == ("model-2", NPU) else row
+        for row in rows
+        if (row.cell.group, row.cell.model) != ("class-soc-5", "model-2")
+    ]
+    [found] = find(rows, DEVICES)
+    assert (found.name, found.quarantine["soc"], found.quarantine.get("model")) == ("does-not-run", "soc-5", None)
+    assert found.control is not None
+    assert (found.control.trials, found.control.failed) == (10, 10)
+
+
+def test_a_driver_that_crashes_in_every_precision_is_one_finding() -> None:
+    planted_twice = crashing(healthy_fleet(np.random.default_rng(10)), "soc-3")
+    [crash] = find(planted(planted_twice, "soc-3", FLOAT_NPU, changing(crashed=lambda row: row.attempts)), DEVICES)
+    assert (crash.name, crash.soc, crash.arms) == ("crash", "soc-3", f"*.*.{NPU.split('.', 2)[2]}")
+    assert crash.quarantine == {"soc": "soc-3", "target": NPU.split(".", 2)[2]}
+    assert len(crash.evidence) == 12, "one row an arm of a model"
+
+
+def test_starts_that_a_window_followed_are_starts_though_no_phone_sends_their_mark() -> None:
+    """Two stray crashes in hundreds of starts: the marks of the others were never sent."""
+    rows = [replace(row, attempts=0) for row in healthy_fleet(np.random.default_rng(11), windows=60)]
+    rows[0] = planted(rows[:1], "soc-0", NPU, changing(attempts=2, crashed=2))[0]
+    assert find(rows, DEVICES) == []
 
 
 def crashing(rows: Iterable[Rollup], soc: str, *, cpu_too: bool = False) -> list[Rollup]:
