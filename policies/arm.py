@@ -39,6 +39,13 @@ _FORMAT_DELEGATES: Final = {
 }
 
 
+def arm_ids(variant: Variant, drivers: Iterable[str]) -> Iterator[str]:
+    """Every id that an arm of the variant can have where these are the NNAPI drivers."""
+    for delegate in _FORMAT_DELEGATES[variant.format]:
+        name = f"{variant.precision}.{variant.format}.{delegate}"
+        yield from (f"{name}.{driver}" for driver in drivers) if delegate is Delegate.NNAPI else (name,)
+
+
 def executable_arms(fingerprint: Fingerprint, model: ModelSpec) -> Iterator[Arm]:
     """Arms of the model that this device has everything for. What is only hinted at is not offered."""
     for variant in _fitting(fingerprint, model):

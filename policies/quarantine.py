@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from policies.document import PolicyDocument
 from policies.model import Slug
+from policies.rules.arm_globs import check_glob
 from policies.rules.deny import Deny
 from policies.validation import Stated, validated
 
@@ -32,8 +33,11 @@ class Quarantine(Stated):
 
 
 def parse_quarantine(raw: Any) -> Quarantine:
-    """The quarantine in a JSON value; raises InvalidField for the first thing wrong."""
-    return validated(Quarantine, raw)
+    """The quarantine in a JSON value; raises InvalidField for the first thing wrong, also for arms that cannot be."""
+    held = validated(Quarantine, raw)
+    for place, glob in enumerate(held.deny.arms):
+        check_glob(f"deny.arms.{place}", glob)
+    return held
 
 
 def under(document: PolicyDocument, quarantines: Iterable[Quarantine]) -> PolicyDocument:

@@ -1,4 +1,4 @@
-"""Globs over arm ids that no arm of any phone could match: typos, told when a policy is saved.
+"""Globs over arm ids that no arm of any phone could match: typos, told when a policy or a quarantine is saved.
 
 Not part of the types: what is stored stays readable when a delegate or a format gets another name.
 """
@@ -26,10 +26,15 @@ _NEW_DRIVER: Final = "new-driver"
 def check_globs(document: PolicyDocument) -> None:
     """Raises InvalidField for the first glob that matches no arm that could be, with the nearest known word."""
     for field, glob in _globs(document):
-        if not _possible(glob):
-            close = _nearest_word(glob)
-            detail = f"{field}: no arm can be called {glob!r}{did_you_mean(close)}"
-            raise InvalidField(detail, field=field, expected=EXPECTED, nearest=close)
+        check_glob(field, glob)
+
+
+def check_glob(field: str, glob: str) -> None:
+    """Raises InvalidField where it matches no arm that could be."""
+    if not _possible(glob):
+        close = _nearest_word(glob)
+        detail = f"{field}: no arm can be called {glob!r}{did_you_mean(close)}"
+        raise InvalidField(detail, field=field, expected=EXPECTED, nearest=close)
 
 
 def _globs(document: PolicyDocument) -> Iterator[tuple[str, str]]:

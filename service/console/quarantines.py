@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import Select, func, select
 from sqlmodel import Session
 
-from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInput, NnfleetError
+from policies.errors import BaseRequired, EditConflict, InvalidField, InvalidInput, NnfleetError, NotKnown
 from policies.quarantine import parse_quarantine
 from policies.revision import Kind, State
 from service import clock
@@ -105,7 +105,7 @@ def propose() -> ResponseReturnValue:
         with Session(services().engine) as session:
             check_quarantine(session, held)
         row, release = put_in_force(services().engine, held, note, actor(), clock.now(), form.base_number)
-    except InvalidInput as error:
+    except (InvalidInput, NotKnown) as error:
         return _form(form, error), 422
     except (EditConflict, BaseRequired) as error:
         return _form(form, error), 409

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -9,14 +10,17 @@ from typing import Any, Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
+from policies.arm import arm_ids
 from policies.errors import InvalidField, UnknownApp, UnknownModel, UnknownRevision
 from policies.nearest import did_you_mean, nearest
 from policies.quarantine import Quarantine, parse_quarantine
 from policies.revision import ACCEPTED, Kind, State, Step
+from policies.rules.arm_globs import check_glob
+from policies.rules.globs import matching
 from service.identity.actor import GUARD, Actor
 from service.releasing.publishing import republish
 from service.releasing.revisions import Proposal, advance, propose, save
-from service.store import audit, models, releases, revisions
+from service.store import audit, class_facts, models, releases, revisions
 from service.store.tables import RevisionRow
 
 KILLED_FOR: Final = timedelta(days=30)
@@ -47,20 +51,26 @@ def put_in_force(
 ) -> tuple[RevisionRow, int | None]:
     """Propose a quarantine. Where it is approved with that, it is live at once: (revision, release or None).
 
-    Raises BaseRequired and EditConflict where one of that name stands and `base` is not its number, and InvalidField where
-    its last day is over.
+    Raises BaseRequired and EditConflict where one of that name stands and `base` is not its number, InvalidField where
+    its last day is over, and UnknownApp or UnknownModel where nothing is there of a name.
     """
     _check_day(held, now)
     proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), note, base)
     with Session(engine, expire_on_commit=False) as session, session.begin():
+        _check_names(session, held.app, held.deny.models, "deny.models")
         releases.begin_release(session)
         row = propose(session, proposal, actor, now)
         return row, _published(session, row, actor.name, now)
 
 
 def approve(session: Session, row: RevisionRow, approver: str, now: datetime, note: str) -> RevisionRow:
-    """Approve a quarantine and publish it in the same transaction; raises InvalidField where its last day is over."""
-    _check_day(Quarantine.model_validate(row.content), now)
+    """Approve a quarantine and publish it in the same transaction.
+
+    Raises InvalidField where its last day is over, and UnknownApp or UnknownModel where nothing is there of a name.
+    """
+    held = Quarantine.model_validate(row.content)
+    _check_day(held, now)
+    _check_names(session, held.app, held.deny.models, "deny.models")
     releases.begin_release(session)
     row = advance(session, row, Step.APPROVE, approver, now, note)
     _published(session, row, approver, now)
@@ -70,7 +80,8 @@ def approve(session: Session, row: RevisionRow, approver: str, now: datetime, no
 def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: datetime) -> tuple[RevisionRow, int | None]:
     """Switch something off for everybody, at once and alone.
 
-    Raises InvalidField where the name is not repeated, and UnknownApp or UnknownModel where nothing of the name is there.
+    Raises InvalidField where the name is not repeated or no phone could run an arm of that name, and UnknownApp or
+    UnknownModel where nothing of the name is there.
     """
     if not switched.name or confirm != switched.name:
         raise InvalidField(f"confirm: repeat the name of what is switched off, {switched.name!r}", field="confirm")
@@ -78,7 +89,9 @@ def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: dateti
     proposal = Proposal(Kind.QUARANTINE, held.deny.id, held.model_dump(mode="json"), f"kill switch: {switched.name}")
     with Session(engine, expire_on_commit=False) as session, session.begin():
         releases.begin_release(session)
-        _check_known(session, switched)
+        _check_names(session, switched.app, [switched.model] if switched.model else [], "model")
+        if switched.arm is not None:
+            _check_arm(session, switched, switched.arm)
         row = save(session, proposal, actor.name, now)
         for step in (Step.SUBMIT, Step.APPROVE):
             row = advance(session, row, step, actor.name, now, WITHOUT_A_SECOND, alone=True)
@@ -87,6 +100,8 @@ def kill(engine: Engine, switched: Kill, confirm: str, actor: Actor, now: dateti
 
 def quarantine_of(switched: Kill, actor: Actor, now: datetime) -> Quarantine:
     """What a kill switch puts in force; raises InvalidField."""
+    if switched.arm is not None:
+        check_glob("arm", switched.arm)
     deny: dict[str, Any] = {
         "id": f"kill-{now:%Y%m%d-%H%M%S-%f}",
         "arms": [switched.arm or "*"],
@@ -123,17 +138,32 @@ def end_overdue(engine: Engine, now: datetime) -> int | None:
         return republish(session, note[:500], GUARD.name, now, "quarantines-published")
 
 
-def _check_known(session: Session, switched: Kill) -> None:
-    """A name that is misspelt and repeated as it is would be called switched off, and everything would go on."""
+def _check_names(session: Session, app: str | None, named: Iterable[str], field: str) -> None:
+    """A name that is misspelt would be called switched off, and everything would go on. `app` None: any."""
     known = models.names(session)
-    apps = {app for app, _ in known}
-    if switched.app is not None and switched.app not in apps:
-        close = did_you_mean(nearest(switched.app, apps))
-        raise UnknownApp(f"there is no model of an app {switched.app!r}{close}", field="app")
-    of_app = {name for app, name in known if app == switched.app}
-    if switched.model is not None and switched.model not in of_app:
-        close = did_you_mean(nearest(switched.model, of_app))
-        raise UnknownModel(f"{switched.app} has no model {switched.model!r}{close}", field="model")
+    apps = {of for of, _ in known}
+    if app is not None and app not in apps:
+        raise UnknownApp(f"there is no model of an app {app!r}{did_you_mean(nearest(app, apps))}", field="app")
+    of_app = {name for of, name in known if app in {None, of}}
+    for model in named:
+        if model not in of_app:
+            close = did_you_mean(nearest(model, of_app))
+            raise UnknownModel(f"{app or 'no app'} has {'no' if app else 'a'} model {model!r}{close}", field=field)
+
+
+def _check_arm(session: Session, switched: Kill, arm: str) -> None:
+    """Who expects an arm that no phone can run yet states a quarantine: nothing of it could be switched off today."""
+    concerned = [
+        spec
+        for spec in models.served_models(session)
+        if switched.app in {None, spec.app} and switched.model in {None, spec.name}
+    ]
+    drivers = class_facts.accelerators(session)
+    ids = {name for spec in concerned for variant in spec.variants for name in arm_ids(variant, drivers)}
+    if not matching((arm,), ids):
+        close = nearest(arm, sorted(ids))
+        detail = f"arm: no phone that has reported could run {arm!r} of these models{did_you_mean(close)}"
+        raise InvalidField(detail, field="arm", nearest=close)
 
 
 def _check_day(held: Quarantine, now: datetime) -> None:

@@ -53,6 +53,7 @@ _TALLIES: Final = text(
     """
 )
 
+_ACCELERATORS: Final = text("SELECT DISTINCT value FROM fleet_tally WHERE fact = 'accelerators' ORDER BY 1")
 _BUSIEST: Final = text(
     """
     SELECT name, device_class FROM unnest(CAST(:names AS text[])) AS name, LATERAL (
@@ -114,6 +115,11 @@ def tallies(session: Session) -> dict[str, list[Tally]]:
     for fact, *tally in session.connection().execute(_TALLIES):
         found[fact].append(Tally(*tally))
     return found
+
+
+def accelerators(session: Session) -> list[str]:
+    """The names of all accelerators that a phone reported."""
+    return list(session.connection().execute(_ACCELERATORS).scalars())
 
 
 def busiest_with(session: Session, accelerators: Sequence[str]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlmodel import Session, col, select
 
 from policies.model import ModelSpec
-from policies.revision import ACCEPTED, Kind
-from service.store.revisions import accepted_of
+from policies.revision import ACCEPTED, Kind, State
+from service.store.revisions import accepted_of, in_state
 from service.store.tables import RevisionRow
 
 
@@ -14,6 +14,12 @@ def all_models(session: Session) -> list[ModelSpec]:
     """Every accepted model, by app and name."""
     specs = [ModelSpec.model_validate(row.content) for row in accepted_of(session, Kind.MODEL)]
     return sorted(specs, key=lambda spec: (spec.app, spec.name))
+
+
+def served_models(session: Session) -> list[ModelSpec]:
+    """Every model that is live, and every one that is accepted: in a rollout, or before a release, these are not the same."""
+    rows = [*in_state(session, Kind.MODEL, State.LIVE), *accepted_of(session, Kind.MODEL)]
+    return [ModelSpec.model_validate(content) for content in {row.number: row.content for row in rows}.values()]
 
 
 def names(session: Session) -> set[tuple[str, str]]:

@@ -113,6 +113,8 @@ def test_the_form_shows_who_would_lose_what_and_saves_nothing(olga: FlaskClient,
         ({"until": ""}, "until"),
         ({"until": "2026-13-40"}, "until"),
         ({"arms": ""}, "arms"),
+        ({"arms": "nnapi-*-int8"}, "no arm can be called"),
+        ({"app": "camra"}, "did you mean `camera`?"),
         ({"evidence": " \n"}, "evidence"),
         ({"when": "device.none >"}, "when"),
         ({"id": "two words"}, "id"),
@@ -195,6 +197,8 @@ def test_a_kill_switch_shows_whom_it_touches_and_asks_for_the_name(
     assert kill(ada, arm=arm, confirm="*.nnapi") == 422
     assert kill(ada, arm=arm, confirm=arm, note="") == 422
     assert kill(ada, model="mobilenet", confirm="mobilenet") == 422
+    for typo in ("nnapi-*-int8", "*.nnapi.google-edgtpu"):
+        assert kill(ada, arm=typo, confirm=typo) == 422
     with Session(stage.engine) as session:
         assert revisions.page(session, Kind.QUARANTINE, None, None, 1) == []
     assert kill(ada, arm=arm, confirm=arm) == 303

@@ -198,6 +198,76 @@ def test_a_kill_switch_with_a_misspelt_name_says_so_and_switches_nothing(
     assert len(operator.send("GET", "/v1/releases").get_json()["releases"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("arm", "meant"),
+    [
+        ("nnapi-*-int8", None),
+        ("int8.tflite.nnapi.google-edgtpu", NPU),  # a driver there is, misspelt
+        ("int8.onnx.cpu", "int8.tflite.cpu"),  # an arm there could be, of no file of these models
+        ("int8.tflite.nnapi.qti-dsp", None),  # a driver of no phone that has reported
+    ],
+)
+def test_a_kill_switch_of_an_arm_that_no_phone_runs_says_so_and_switches_nothing(
+    operator: Operator, known_report: str, arm: str, meant: str | None
+) -> None:
+    operator.publish()
+    for scope in ({}, {"app": "camera"}, {"app": "camera", "model": "segmentation"}):
+        asked = scope | {"arm": arm, "reason": "it hangs", "confirm": arm}
+        problem = operator.send("POST", "/v1/kill", asked).get_json()
+        assert (problem["status"], problem["field"]) == (422, "arm")
+        assert meant is None or problem["nearest"] == meant
+    assert len(operator.send("GET", "/v1/releases").get_json()["releases"]) == 1
+
+
+def test_a_kill_switch_reaches_what_is_live_after_another_model_was_approved(
+    client: FlaskClient, engine: Engine, operator: Operator, known_report: str
+) -> None:
+    operator.publish()
+    only_float = [variant for variant in make_model_json()["variants"] if variant["precision"] != "int8"]
+    operator.send("PUT", "/v1/models/camera/segmentation", make_model_json(variants=only_float))
+    asked = {"arm": NPU, "reason": "it hangs", "confirm": NPU}
+    assert operator.send("POST", "/v1/kill", asked).status_code == 201
+    assert NPU not in arms(client, engine, known_report)
+
+
+def test_a_quarantine_of_arms_that_cannot_be_is_refused_and_one_of_a_driver_to_come_is_taken(
+    operator: Operator,
+) -> None:
+    operator.publish()
+    refused = operator.send("POST", "/v1/quarantines", body("*.google-edgetpu", "nnapi-*-int8")).get_json()
+    assert (refused["status"], refused["field"]) == (422, "deny.arms.1")
+    assert "{precision}.{format}.{delegate}" in refused["expected"]
+    misspelt = operator.send("POST", "/v1/quarantines", body("int8.tflit.nnapi.*")).get_json()
+    assert (misspelt["field"], misspelt["nearest"]) == ("deny.arms.0", "tflite")
+    stated = {"kind": "quarantine", "content": quarantine("bad-npu", "nnapi-*-int8")}
+    for path, more in (("/v1/revisions", {"note": "x"}), ("/v1/simulations", {})):
+        assert operator.send("POST", path, stated | more).get_json()["field"] == "deny.arms.0"
+    assert operator.send("POST", "/v1/quarantines", body("*.nnapi.driver-of-next-year")).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("changes", "models", "field", "meant"),
+    [
+        ({"app": "camra"}, (), "app", "camera"),
+        ({}, ("segmentatoin",), "deny.models", "segmentation"),
+        ({"app": None}, ("segmentatoin",), "deny.models", "segmentation"),
+    ],
+)
+def test_a_quarantine_of_a_misspelt_app_or_model_is_refused(
+    operator: Operator, changes: dict[str, Any], models: tuple[str, ...], field: str, meant: str
+) -> None:
+    operator.publish()
+    held = quarantine(**changes)
+    held["deny"]["models"] = list(models)
+    refused = operator.send("POST", "/v1/quarantines", {"quarantine": held, "note": "x"}).get_json()
+    assert (refused["status"], refused["field"]) == (404, field)
+    assert f"did you mean `{meant}`?" in refused["detail"]
+    draft = operator.send("POST", "/v1/revisions", {"kind": "quarantine", "content": held, "note": "x"}).get_json()
+    operator.send("POST", f"/v1/revisions/{draft['revision']}/submit", {"note": "x"})
+    late = operator.send("POST", f"/v1/revisions/{draft['revision']}/approve", {"note": "x"})
+    assert late.get_json()["field"] == field
+
+
 def test_a_quarantine_whose_last_day_is_over_is_refused(engine: Engine, operator: Operator) -> None:
     operator.publish()
     held = quarantine()
