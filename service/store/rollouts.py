@@ -53,7 +53,7 @@ _STARTS: Final = text(
           AND (a.side IS NULL OR a.side = 'candidate')
         GROUP BY 1, 2, 3, 4, 5, 6, a.report_id, a.received_at
     )
-    SELECT device_class, app, model, workload, release, side, count(*) AS starts, count(*) FILTER (WHERE crashed) AS crashed
+    SELECT device_class, app, model, workload, release, side, count(*) FILTER (WHERE crashed) AS crashed
     FROM batch GROUP BY 1, 2, 3, 4, 5, 6
     """
 )
@@ -146,8 +146,10 @@ def _merge(parts: dict[tuple[Any, ...], dict[str | None, dict[str, Any]]], rows:
 def _seen(columns: dict[str, Any] | None) -> Seen:
     if columns is None:
         return Seen()
-    count = {name: int(columns.get(name, 0)) for name in ("windows", "failed", "wrong", "starts", "crashed")}
-    return Seen(**count, log_p90=_levels(columns, "p90"), log_memory=_levels(columns, "memory"))
+    count = {name: int(columns.get(name, 0)) for name in ("windows", "failed", "wrong", "crashed")}
+    # A phone sends the mark of a start only where no window came of it: the other starts are known by their windows.
+    starts = count["windows"] + count["crashed"]
+    return Seen(**count, starts=starts, log_p90=_levels(columns, "p90"), log_memory=_levels(columns, "memory"))
 
 
 def _levels(columns: dict[str, Any], name: str) -> Levels:
