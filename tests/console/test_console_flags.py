@@ -69,6 +69,11 @@ def test_what_is_wrong_with_flags_stands_beside_its_line_and_nothing_is_saved(
     assert "Nothing is wrong with it" in act(olga, PAGE, act="check", text=TEXT).text
 
 
+def test_nothing_of_flags_is_said_to_be_simulated(olga: FlaskClient) -> None:
+    assert "decided anew" not in olga.get(PAGE).text
+    assert "decided anew" in olga.get("/console/policies/camera").text
+
+
 def test_hostile_flags_stay_text(olga: FlaskClient) -> None:
     text = f"schema: 1\napp: camera\nflags:\n  f:\n    variants:\n      a: {HOSTILE!r}\n"
     for act_asked in ("check", "load"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from browsing import CHROMIUM, WIDE_LIGHT, chromium, let_in, looking, served
-from console_builders import NOW, Stage, model_spec, report
+from console_builders import FINDING, NOW, Stage, model_spec, report
 from flask import Flask
 from playwright.sync_api import Browser, Page, Route, expect
 from signing_in import add_person
@@ -113,7 +113,18 @@ def test_a_revision_is_simulated_without_leaving_its_page(ada: Page, stage: Stag
     assert ada.url == address
 
 
-def test_an_editor_says_how_far_the_simulation_is_that_it_waits_for(ada: Page, stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("page", "asked", "button", "found"),
+    [
+        ("policies/camera", "policies/camera", "Check and simulate", "What it would do"),
+        (f"quarantines/new?finding={FINDING}", "quarantines/new", "Show whom it touches", "Whom it touches"),
+        ("kill", "kill?**", "Show whom it touches", "Switching off camera"),
+    ],
+    ids=["a policy", "a quarantine", "a kill switch"],
+)
+def test_who_waits_for_a_simulation_is_told_how_far_it_is(
+    ada: Page, stage: Stage, page: str, asked: str, button: str, found: str
+) -> None:
     stage.fill()
     run = SimulationRunRow(
         state=simulation_runs.RUNNING, kind="policy", app="camera", asked_by="ada", started_at=clock.now(),
@@ -124,15 +135,17 @@ def test_an_editor_says_how_far_the_simulation_is_that_it_waits_for(ada: Page, s
     def hold(route: Route) -> None:
         held.append(route)
 
-    ada.goto("/console/policies/camera")
-    ada.route("**/console/policies/camera", hold)
+    ada.goto(f"/console/{page}")
+    if page == "kill":
+        ada.get_by_label("App").fill("camera")
+    ada.route(f"**/console/{asked}", hold)
     with simulation_runs.recorded(stage.engine, run) as record:
         record.note(30)
-        ada.get_by_role("button", name="Check and simulate").click()
+        ada.get_by_role("button", name=button).click()
         expect(ada.get_by_role("status")).to_contain_text("30 of 120 reports decided, 90 left")
         record.note(60)
         expect(ada.get_by_role("status")).to_contain_text("60 of 120 reports decided, 60 left")
         record.end(simulation_runs.DONE, clock.now())
     held[0].continue_()
-    expect(ada.get_by_role("region", name="What it would do")).to_be_visible()
-    expect(ada.get_by_role("button", name="Check and simulate")).to_be_enabled()
+    expect(ada.get_by_role("region", name=found)).to_be_visible()
+    expect(ada.get_by_role("button", name=button)).to_be_enabled()
