@@ -22,7 +22,8 @@ def detect(seen: Seen) -> Iterator[Finding]:
             Pair(own, other, own.log_p50_us - other.log_p50_us) for own in integers for other in _float(own, seen.cells)
         ]
         if len(pairs) >= MIN_PAIRS:
-            yield slower("int8-slower", cohort, pairs, NULL_LOG_RATIO, "takes {} × as long in INT8 as in float")
+            of_int8 = cohort._replace(precision="int8")
+            yield slower("int8-slower", of_int8, pairs, NULL_LOG_RATIO, "takes {} × as long in INT8 as in float")
 
 
 def _float(own: CellSummary, cells: Mapping[Cell, CellSummary]) -> list[CellSummary]:

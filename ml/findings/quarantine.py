@@ -33,8 +33,10 @@ SCANNED: Final = ("soc", "target", "precision", "model")
 SIBLING: Final = ("soc_id", "version")
 """Attributes of cells. Those of siblings are looked at where the scan has been: every further one makes it less sure."""
 
-NOTHING_TO_DENY: Final = frozenset({"accelerator-vanished", "driver-switched-off", "rollout-breach", "wrong-operation"})
-"""Findings of what no phone runs any more, or that no model may ever meet."""
+NOTHING_TO_DENY: Final = frozenset(
+    {"accelerator-vanished", "driver-switched-off", "rollout-breach", "wrong-operation", "runtime-update-slower"}
+)
+"""Findings of what no phone runs any more, that no model may ever meet, or that is the app's own to mend."""
 
 
 def with_quarantines(

@@ -171,6 +171,14 @@ def test_a_driver_that_crashes_in_every_precision_is_one_finding() -> None:
     assert len(crash.evidence) == 12, "one row an arm of a model"
 
 
+def test_where_int8_is_slower_float_is_not_what_a_quarantine_would_take_away() -> None:
+    rows = planted(
+        healthy_fleet(np.random.default_rng(12)), "soc-4", NPU, changing(log_p50_us=lambda row: row.log_p50_us + 0.9)
+    )
+    [slower] = [finding for finding in find(rows, DEVICES) if finding.name == "int8-slower"]
+    assert slower.quarantine == {"soc": "soc-4", "target": NPU.split(".", 2)[2], "precision": "int8"}
+
+
 def test_starts_that_a_window_followed_are_starts_though_no_phone_sends_their_mark() -> None:
     """Two stray crashes in hundreds of starts: the marks of the others were never sent."""
     rows = [replace(row, attempts=0) for row in healthy_fleet(np.random.default_rng(11), windows=60)]

@@ -66,6 +66,14 @@ def test_a_runtime_that_the_store_made_slower_is_found(note_rates: NoteRates) ->
             assert np.mean(found) == (factor > 1.4)
 
 
+def test_a_runtime_that_got_slower_on_the_cpu_too_denies_nobody_the_cpu() -> None:
+    rows = slower_class(healthy_fleet(np.random.default_rng(0)), 2.0)
+    found = find(rows, with_a_runtime_update("2.0.0", "2.1.0"))
+    slower = [finding for finding in found if finding.name == "runtime-update-slower"]
+    assert slower
+    assert not any(finding.quarantine for finding in slower)
+
+
 def test_a_runtime_that_got_faster_again_is_no_finding() -> None:
     """Numbers, not letters: 22.9 came before 22.26."""
     rows = slower_class(healthy_fleet(np.random.default_rng(0)), 2.0)
