@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Literal
 
 from ml.fleet.assumptions import ANDROID_SHARE
+from ml.fleet.editions import USUAL, Edition, editions
 from ml.fleet.models import canonical_soc
 from ml.fleet.socs import Product, Soc, market_weight, modelled_socs
 
@@ -42,6 +43,7 @@ class DeviceClass:
     weight: float
     soc: Soc | None = None
     chipset: Chipset | None = None
+    edition: Edition = USUAL
 
     @property
     def kind(self) -> Literal["measured", "modelled"]:
@@ -61,7 +63,7 @@ class DeviceClass:
     @property
     def key(self) -> str:
         """A readable name."""
-        return f"{self.chipset_key}/{self.product.product}/{self.api}"
+        return f"{self.chipset_key}/{self.product.product}/{self.api}{self.edition.suffix}"
 
 
 @cache
@@ -105,5 +107,6 @@ def _modelled() -> Iterator[DeviceClass]:
         able = [(market_weight(rank), soc) for rank, soc in ranked if soc.api_min <= api <= soc.api_max]
         total = sum(weight for weight, _soc in able)
         for weight, soc in able:
-            for product in soc.products:
-                yield DeviceClass(product, api, api_share * weight / total / len(soc.products), soc=soc)
+            kinds = [(product, edition) for product in soc.products for edition in editions(soc.name)]
+            for product, edition in kinds:
+                yield DeviceClass(product, api, api_share * weight / total / len(kinds), soc=soc, edition=edition)

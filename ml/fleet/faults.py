@@ -1,6 +1,6 @@
 """Faults that the field reports, on stated classes of phones.
 
-Each fault names SoCs, Android versions, a driver and a precision: the cohort that a detector should find, no wider.
+Each fault names SoCs, Android versions, editions, a driver and a precision: the cohort that a detector should find, no wider.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ml.fleet.assumptions import FAST_PREFERENCE_FACTOR, IGNORED_ZERO_POINT_ERROR, PHANTOM_FACTOR
+from ml.fleet.editions import NEW_SIBLING, TFLITE_UPDATE, USUAL, Edition
 from ml.fleet.truth import Truth
 
 THERMAL_STEP_FACTOR: Final = 1.8
 """10 → 18 ms after five hot minutes (NNAPI field guide)."""
 MODERATE: Final = 2
+TFLITE_UPDATE_FACTOR: Final = 2.0
+"""CPU time since TensorFlow Lite 2.12 against 2.11 (google-ai-edge/LiteRT#91, of some models)."""
 
 
 @dataclass(frozen=True)
 class ArmOnPhone:
-    """What a fault looks at: the phone's SoC and API level, the arm's parts, the operations of its graph."""
+    """What a fault looks at: the phone's SoC, API level and edition, the arm's parts, the operations of its graph."""
 
     soc: str
     api: int
+    edition: Edition
     precision: str
     delegate: str
     accelerator: str | None
@@ -45,18 +49,20 @@ class Fault:
     accelerators: frozenset[str] = frozenset()
     delegates: frozenset[str] = frozenset({"nnapi"})
     apis: frozenset[int] = frozenset()
+    editions: frozenset[Edition] = frozenset()
     precisions: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     phones: int = 0
 
-    def on_class(self, soc: str, api: int) -> bool:
-        """Whether phones of this SoC and Android version have the fault."""
-        return soc in self.socs and (not self.apis or api in self.apis)
+    def on_class(self, soc: str, api: int, edition: Edition = USUAL) -> bool:
+        """Whether phones of this SoC, Android version and edition have the fault."""
+        apis, editions = self.apis or {api}, self.editions or {edition}
+        return soc in self.socs and api in apis and edition in editions
 
     def hits(self, arm: ArmOnPhone) -> bool:
         """Whether the arm meets the fault there."""
         return (
-            self.on_class(arm.soc, arm.api)
+            self.on_class(arm.soc, arm.api, arm.edition)
             and arm.delegate in self.delegates
             and (not self.accelerators or arm.accelerator in self.accelerators)
             and (not self.precisions or arm.precision in self.precisions)
@@ -89,6 +95,14 @@ def _kills_the_process(truth: Truth, _arm: ArmOnPhone) -> Truth:
 
 def _never_returns(truth: Truth, _arm: ArmOnPhone) -> Truth:
     return replace(truth, failure="timeout")
+
+
+def _is_refused(truth: Truth, _arm: ArmOnPhone) -> Truth:
+    return replace(truth, failure="compile_failed")
+
+
+def _runs_slower(truth: Truth, _arm: ArmOnPhone) -> Truth:
+    return replace(truth, steady_us=truth.steady_us * TFLITE_UPDATE_FACTOR)
 
 
 FAULTS: Final = (
@@ -152,6 +166,24 @@ FAULTS: Final = (
         frozenset({"tensor-g5"}),
         _never_returns,
         delegates=frozenset({"gpu"}),
+    ),
+    Fault(
+        "sibling-refused",
+        "QNN does not know the number of a chip's newer sibling and refuses every graph there.",
+        "kind: microsoft/onnxruntime-qnn#715 (SM8750P, number 639), pytorch/executorch#21586; class assumed",
+        frozenset({"sm8550"}),
+        _is_refused,
+        delegates=frozenset({"qnn"}),
+        editions=frozenset({Edition(soc_id=NEW_SIBLING)}),
+    ),
+    Fault(
+        "runtime-update",
+        "Half of the phones have a newer TensorFlow Lite, which takes twice as long on the CPU.",
+        "google-ai-edge/LiteRT#91 (2.11 → 2.12, some models); that all models do, and the class, are assumed",
+        frozenset({"mt6768"}),
+        _runs_slower,
+        delegates=frozenset({"cpu"}),
+        editions=frozenset({Edition(tflite=TFLITE_UPDATE)}),
     ),
 )
 """Every fault a fleet has."""

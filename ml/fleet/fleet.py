@@ -16,6 +16,7 @@ import numpy as np
 from ml.fleet.aihub import AiHubModel, aihub_models
 from ml.fleet.assumptions import FAULT_FLOOR_SHARE, MEASURED_SHARE
 from ml.fleet.classes import DeviceClass, chipsets, measured_classes, modelled_classes
+from ml.fleet.editions import Edition
 from ml.fleet.faults import FAULTS, Fault
 from ml.fleet.measured import MeasuredBench
 from ml.fleet.modelled import ModelledBench
@@ -100,14 +101,15 @@ def _measured_phones(known: Sequence[AiHubModel], count: int, rng: np.random.Gen
 
 def _modelled_phones(count: int, devices: int, rng: np.random.Generator) -> Iterator[Phone]:
     classes = _with_fault_floors(modelled_classes(), FAULT_FLOOR_SHARE * devices / max(1, count))
-    benches: dict[tuple[str, int], ModelledBench] = {}
+    benches: dict[tuple[str, int, Edition], ModelledBench] = {}
     camera = tuple((CAMERA, name) for name in CAMERA_MODELS)
     for device, phones in zip(classes, allotted([device.weight for device in classes], count), strict=True):
         if device.soc is None or not phones:
             continue
-        bench = benches.setdefault((device.soc.name, device.api), ModelledBench(device.soc, device.api))
+        where = (device.soc.name, device.api, device.edition)
+        bench = benches.setdefault(where, ModelledBench(device.soc, device.api, device.edition))
         body = report(device, bench)
-        faults = tuple(fault.name for fault in FAULTS if fault.on_class(device.soc.name, device.api))
+        faults = tuple(fault.name for fault in FAULTS if fault.on_class(*where))
         for _ in range(phones):
             in_use = _draw(camera, rng)
             yield Phone(
@@ -120,7 +122,9 @@ def _with_fault_floors(classes: Sequence[DeviceClass], floor: float) -> list[Dev
     found = list(classes)
     for fault in FAULTS:
         total = sum(device.weight for device in found)
-        mine = [device.soc is not None and fault.on_class(device.soc.name, device.api) for device in found]
+        mine = [
+            device.soc is not None and fault.on_class(device.soc.name, device.api, device.edition) for device in found
+        ]
         share = sum(device.weight for device, hit in zip(found, mine, strict=True) if hit) / total
         if 0 < share < floor:
             factor = floor / share * (1 - share) / (1 - floor)

@@ -13,6 +13,7 @@ from ml.fleet.assumptions import (
     SUSTAINED_FACTOR,
 )
 from ml.fleet.drivers import Driver, VendorRuntime, nnapi_drivers, vendor_runtimes
+from ml.fleet.editions import USUAL, Edition
 from ml.fleet.faults import FAULTS, ArmOnPhone
 from ml.fleet.models import CAMERA, CAMERA_MODELS, CameraModel, size_bytes
 from ml.fleet.partition import EVERYTHING, PartitionRules, gpu_rules, nnapi_rules, split_graph, vendor_rules
@@ -59,9 +60,10 @@ class _Target:
 class ModelledBench:
     """Truth of every arm on one SoC under one Android version. Computed when first asked for, then kept."""
 
-    def __init__(self, soc: Soc, api: int) -> None:
+    def __init__(self, soc: Soc, api: int, edition: Edition = USUAL) -> None:
         self.soc = soc
         self.api = api
+        self.edition = edition
         self.drivers: tuple[Driver, ...] = nnapi_drivers(soc, api)
         self.vendor_runtimes: tuple[VendorRuntime, ...] = vendor_runtimes(soc, api)
         self.gpu_works = not soc.renderer.startswith(_NO_OPENCL)
@@ -157,6 +159,7 @@ class ModelledBench:
         return ArmOnPhone(
             soc=self.soc.name,
             api=self.api,
+            edition=self.edition,
             precision=precision,
             delegate=target.delegate,
             accelerator=target.accelerator,

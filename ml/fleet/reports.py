@@ -52,7 +52,7 @@ def report(device: DeviceClass, bench: ModelledBench | None) -> bytes:
         "device": _device(device),
         "nnapi": _nnapi(device, bench),
         "gpu": _gpu(device),
-        "runtimes": _runtimes(bench),
+        "runtimes": _runtimes(bench) | _library(device),
         "memory": {
             "ahardwarebuffer": device.api >= _SHARED_BUFFERS_SINCE_API,
             "memory_domains": device.api >= _MEMORY_DOMAINS_SINCE_API,
@@ -67,7 +67,8 @@ def _device(device: DeviceClass) -> dict[str, Any]:
     version, build = _ANDROID[device.api]
     incremental = zlib.crc32(device.key.encode()) % 10**8
     facts: Any = device.soc or device.chipset
-    return {
+    told = {} if device.edition.soc_id is None else {"soc_id": device.edition.soc_id}
+    return told | {
         "manufacturer": product.manufacturer,
         "brand": product.brand,
         "model": product.model,
@@ -128,6 +129,11 @@ def _gpu(device: DeviceClass) -> dict[str, Any]:
     renderer = device.soc.renderer if device.soc else device.chipset.renderer if device.chipset else ""
     vulkan = max((api, version) for api, version in _VULKAN_SINCE_API.items() if api <= device.api)[1]
     return {"renderer": renderer, "gles": "3.2", "vulkan": vulkan, "opencl": "2.0" if device.api < 33 else "3.0"}
+
+
+def _library(device: DeviceClass) -> dict[str, str]:
+    """What the app loads models with, where it says so."""
+    return {} if device.edition.tflite is None else {"litert": f"loaded {device.edition.tflite}"}
 
 
 def _runtimes(bench: ModelledBench | None) -> dict[str, str]:

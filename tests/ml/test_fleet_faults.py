@@ -1,9 +1,12 @@
 """The planted faults: where they are, and what they look like from outside."""
 
+import json
+
 import numpy as np
 import pytest
 
 from ml.fleet import Fleet, Phone, build_fleet, delivery
+from ml.fleet.editions import editions
 from ml.fleet.modelled import ModelledBench
 from ml.fleet.models import CAMERA_MODELS
 from ml.fleet.socs import modelled_socs
@@ -106,6 +109,34 @@ def test_a_hanging_gpu_times_out():
     bench = ModelledBench(SOCS["tensor-g5"], 35)
     assert run(bench, "mobilenet-v2", "fp16.tflite.gpu").failure == "timeout"
     assert run(bench, "mobilenet-v2", "fp16.tflite.cpu").failure is None
+
+
+def test_a_runtime_that_does_not_know_a_sibling_refuses_every_graph_there_and_none_on_the_others():
+    """FP-07: the same SoC by name, another number."""
+    usual, sibling = (ModelledBench(SOCS["sm8550"], 34, edition) for edition in editions("sm8550"))
+    for model in ("mobilenet-v2", "iris"):
+        assert run(sibling, model, "int8.tflite.qnn").failure == "compile_failed"
+        assert run(usual, model, "int8.tflite.qnn").failure is None
+        assert run(sibling, model, "int8.tflite.gpu").failure is None
+
+
+def test_a_newer_runtime_takes_twice_as_long_on_the_cpu_and_no_longer_elsewhere():
+    """RG-04: a library that a store updates under the app."""
+    before, after = (ModelledBench(SOCS["mt6768"], 33, edition) for edition in editions("mt6768"))
+    for end, factor in (("cpu", 2.0), ("gpu", 1.0)):
+        old, new = (bench.truth("camera", "mobilenet-v2", f"int8.tflite.{end}") for bench in (before, after))
+        assert new.steady_us == pytest.approx(factor * old.steady_us)
+        assert new.acceptable
+
+
+def test_editions_show_in_reports_and_nowhere_else(fleet):
+    told = {phone.soc: set() for phone in fleet.phones}
+    for phone in fleet.phones:
+        body = json.loads(phone.report)
+        told[phone.soc].add((body["device"].get("soc_id"), body["runtimes"].get("litert")))
+    assert told.pop("sm8550") == {(519, None), (536, None)}
+    assert told.pop("mt6768") == {(None, "loaded 2.11.0"), (None, "loaded 2.12.0")}
+    assert set().union(*told.values()) == {(None, None)}
 
 
 def test_int8_that_loses_too_much_accuracy_is_no_candidate():

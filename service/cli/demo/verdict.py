@@ -26,6 +26,8 @@ SEEN_AS: Final = {
     "driver-crash": "crash",
     "int8-concat-crash": "crash",
     "gpu-hang": "hang",
+    "sibling-refused": "does-not-run",
+    "runtime-update": "runtime-update-slower",
 }
 """Which detector should see a planted fault."""
 
