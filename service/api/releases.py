@@ -24,9 +24,9 @@ PAGE: Final = 100
 
 @blueprint.post("")
 def post_release() -> ResponseReturnValue:
-    """Publish what is accepted now as the next release."""
-    note = note_in(object_body("note"))
-    return jsonify({"release": publish(services().engine, note, clock.now(), actor().name)}), 201
+    """Publish what is accepted now as the next release; with a key of one app, where only that app changes."""
+    note, who = note_in(object_body("note")), actor()
+    return jsonify({"release": publish(services().engine, note, clock.now(), who.name, who.apps)}), 201
 
 
 @blueprint.get("")

@@ -41,7 +41,7 @@ def list_page() -> str | Response:
             return csv_file(session, query, "releases")
         found = listed(session, query, PAGE_SIZE)
         newest = releases.newest_number(session)
-        waiting = revisions.approved(session)
+        waiting = [row for row in revisions.approved(session) if reader().sees(row.app)]
     served = services().lookup.release
     return render_template("console/releases.html", found=found, newest=newest, served=served, waiting=waiting)
 
@@ -96,8 +96,8 @@ def _undone(session: Session, earlier: ReleaseRow, newest: int | None) -> list[d
 
 
 def publish_approved() -> ResponseReturnValue:
-    """Publish what is approved to everybody."""
-    number = publish(services().engine, said_why(), clock.now(), actor().name)
+    """Publish what is approved to everybody; who is bound to apps, where only these change."""
+    number = publish(services().engine, said_why(), clock.now(), actor().name, actor().apps)
     return done(f"Release {number} is live.", "release", number=number)
 
 

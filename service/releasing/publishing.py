@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
@@ -13,7 +13,7 @@ from sqlmodel import Session
 
 from policies.difference import difference
 from policies.document import PolicyDocument
-from policies.errors import UnknownRelease
+from policies.errors import NotAllowed, UnknownRelease
 from policies.flags import FlagDocument
 from policies.model import ModelSpec
 from policies.quarantine import Quarantine
@@ -30,17 +30,34 @@ MOST_CHANGES: Final = 500
 """Lines of a diff that a release keeps; a last line says that more were left out."""
 
 
-def publish(engine: Engine, note: str, now: datetime, author: str = MANAGE_TOKEN.name) -> int:
-    """Publish what is accepted now as the next release; returns its number."""
+def publish(
+    engine: Engine, note: str, now: datetime, author: str = MANAGE_TOKEN.name, apps: Collection[str] | None = None
+) -> int:
+    """Publish what is accepted now as the next release; returns its number.
+
+    `apps`: the only ones that it may change, None for all. Raises RolloutActive, and NotAllowed where it would change others.
+    """
     with Session(engine) as session, session.begin():
         # All that is read is read once the locks are held: a release mixes no two states.
         releases.begin_release(session)
         rollouts.refuse_where_one_is_active(session)
         carried, digest = next_content(session, author, now)
+        if apps is not None:
+            _check_only(session, apps, carried)
         new = NewRelease(digest, note, author, numbers_of(carried), quarantines_of(carried))
         number = release(session, new, now, "release-published")
         go_live(session, carried)
         return number
+
+
+def _check_only(session: Session, apps: Collection[str], carried: Sequence[RevisionRow]) -> None:
+    """A release is all that is accepted: who is bound to apps publishes it where nothing else comes or goes with it."""
+    live = releases.newest(session)
+    changed = {*numbers_of(carried)} ^ {*(live.revisions if live else ())}
+    touched = revisions.apps_of(session, changed)
+    if not touched or not touched <= set(apps):
+        what = "other apps too, or what concerns all of them" if touched else "nothing"
+        raise NotAllowed(f"this release would change {what}", field="app")
 
 
 def next_content(session: Session, author: str, now: datetime) -> tuple[list[RevisionRow], str]:

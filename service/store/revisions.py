@@ -33,6 +33,11 @@ def revision(session: Session, number: int) -> RevisionRow:
     return row
 
 
+def apps_of(session: Session, numbers: Iterable[int]) -> set[str | None]:
+    """The apps that these revisions are of; None among them where one concerns all."""
+    return set(session.exec(select(RevisionRow.app).where(col(RevisionRow.number).in_(list(numbers)))))
+
+
 def add(session: Session, row: RevisionRow) -> int:
     """Store a new revision; returns its number."""
     session.add(row)

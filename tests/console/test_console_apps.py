@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from console_builders import Stage, model_finding
+from console_builders import NOW, Stage, model_finding, model_spec
 from flask import Flask
 from flask.testing import FlaskClient
 from signing_in import act, signed_in, token_of
 from sqlalchemy import Engine, func
 from sqlmodel import Session, select
 from test_console_access import NOBODY
-from two_apps import OWN, SECRET, THEIRS, Filled, fill
+from two_apps import OWN, SECRET, THEIRS, Filled, fill, their_model
 from werkzeug.routing import Rule
 
 from service import clock
@@ -22,6 +22,7 @@ from service.identity import keyring, people
 from service.identity.access import ACCESS, Reach, Scope
 from service.identity.actor import Role
 from service.identity.keyring import NewKey
+from service.releasing.publishing import publish
 from service.store.findings import finding_id
 from service.store.tables import AuditRow
 
@@ -192,6 +193,22 @@ def test_ones_own_app_is_operated_as_ever(app: Flask, engine: Engine, filled: Fi
     checked = act(browser, "/console/policies/camera", text=text, act="check")
     assert checked.status_code in {200, 422}
     assert act(browser, "/console/quarantines/own/end", note="over").status_code == 303
+
+
+def test_who_has_one_app_publishes_it_alone_and_sees_nothing_of_what_others_wait_for(
+    app: Flask, engine: Engine, filled: Filled, stage: Stage
+) -> None:
+    browser, before = bound(app, engine, Role.APPROVER), acts(engine)
+    stage.add_model(their_model(latency_target_ms=30.0))
+    assert "Publish to everybody" in browser.get("/console/releases").text
+    assert leaked(browser.get("/console/releases").text) == []
+    refused = act(browser, "/console/releases", note="mine")
+    assert (refused.status_code, "other apps too" in refused.text) == (403, True)
+    assert leaked(refused.text) == []
+    publish(engine, "theirs", NOW)
+    stage.add_model(model_spec() | {"latency_target_ms": 30.0})
+    assert act(browser, "/console/releases", note="mine").status_code == 303
+    assert acts(engine) > before
 
 
 def test_a_key_of_one_app_lists_what_is_of_that_app(app: Flask, engine: Engine, filled: Filled) -> None:

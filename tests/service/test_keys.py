@@ -12,7 +12,7 @@ import pytest
 from builders import make_model_json, report_with
 from flask import Flask
 from flask.testing import FlaskClient
-from operating import Operator
+from operating import TOKEN, Operator
 from sqlalchemy import Engine
 from sqlmodel import Session
 from typer.testing import CliRunner
@@ -99,6 +99,37 @@ def test_a_key_of_one_app_does_not_touch_another(client: FlaskClient, engine: En
     other = client.put("/v1/policies/gallery", json={"schema": 1, "app": "gallery"}, headers=headers)
     everyone = client.post("/v1/releases", json={"note": "all"}, headers=headers)
     assert (own.status_code, other.status_code, everyone.status_code) == (202, 403, 403)
+
+
+def test_a_key_of_one_app_publishes_where_that_app_alone_changes(
+    client: FlaskClient, engine: Engine, operator: Operator
+) -> None:
+    operator.publish()
+    mia = bearer(make_key(engine, "mia", Scope.MANAGE, role=Role.APPROVER, app="camera"))
+    bob = bearer(make_key(engine, "bob", Scope.MANAGE, role=Role.APPROVER))
+
+    def approved(app: str, **changes: Any) -> None:
+        base = client.get(f"/v1/policies/{app}", headers=bob).headers.get("ETag")
+        edit = {"If-Match": base} if base else {}
+        stated = {"schema": 1, "app": app} | changes
+        put = client.put(f"/v1/policies/{app}", json=stated, headers=bearer(TOKEN) | edit)
+        number = put.headers["ETag"].strip('"')
+        assert client.post(f"/v1/revisions/{number}/approve", json={"note": "x"}, headers=bob).status_code == 200
+
+    def published() -> int:
+        return client.post("/v1/releases", json={"note": "mine"}, headers=mia).status_code
+
+    assert published() == 403, "nothing would change"
+    approved("camera", exploration_bp=100)
+    assert published() == 201
+    approved("camera", exploration_bp=200)
+    approved("gallery")
+    assert published() == 403, "the other app would come along"
+    assert client.post("/v1/releases", json={"note": "all"}, headers=bob).status_code == 201
+    approved("camera", exploration_bp=300)
+    assert published() == 201
+    rows = operator.send("GET", "/v1/audit").get_json()["audit"]
+    assert [row["actor"] for row in rows if row["action"] == "release-published"].count("mia") == 2
 
 
 @pytest.fixture
