@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ml.limits import Exclusion
 from ml.rankings import Rankings
 from ml.table import Index, Numbers
+from ml.worth import worth
 
 FULL_BP: Final = 10_000
 LOWER_Z: Final = 1.2816
@@ -77,9 +78,9 @@ class Splits:
 def explore(rankings: Rankings, budget: Budget | None = None, traffic: Numbers | None = None) -> Splits:
     """Split the traffic of every unit between its leader and the arms worth measuring.
 
-    `traffic` is each unit's share of all traffic (units in order of `rankings`; None: equal). A unit's exploring share
-    grows with the expected regret of its leader; it goes to the likeliest challenger where that is less certain than
-    the leader (the leader's own traffic measures the leader), else it is only the trickle.
+    `traffic` is each unit's share of all traffic (units in order of `rankings`; None: equal). A unit's exploring share goes
+    to the eligible arm of which a report is worth most, and grows with that worth: what the report tells of all classes
+    that run the model counts (`ml.worth`).
     """
     budget = budget or Budget()
     units = len(rankings)
@@ -88,11 +89,11 @@ def explore(rankings: Rankings, budget: Budget | None = None, traffic: Numbers |
         return Splits(rankings, weights)
     leader = rankings.leader
     eligible = eligible_arms(rankings, budget.cost_cap)
-    challenger = likeliest_challenger(rankings, eligible)
+    gain = np.where(eligible, worth(rankings), -1.0)
+    challenger = _first_of_each(rankings, gain)
     served = rankings.excluded[leader] == Exclusion.NONE.value
-    choice = challenger >= 0
-    unsure = choice & (rankings.sd[challenger] >= rankings.sd[leader])
-    value = np.where(unsure, rankings.regret[leader], 0.0)
+    choice = gain[challenger] >= 0
+    value = np.where(choice, gain[challenger], 0.0)
     share = np.where(choice, budget.trickle_bp, 0) + _budgeted(value, budget, traffic)
     share = np.floor(np.minimum(share, budget.max_bp)).astype(np.intp)
     trickle = np.minimum(share, budget.trickle_bp)
@@ -130,10 +131,14 @@ def eligible_arms(rankings: Rankings, cost_cap: float) -> NDArray[np.bool_]:
 
 def likeliest_challenger(rankings: Rankings, eligible: NDArray[np.bool_]) -> Index:
     """The eligible arm most likely to be the best, by unit; -1 where there is none."""
-    likely = np.where(eligible, rankings.best_probability, -1.0)
-    order = np.lexsort((rankings.cost_ms, -likely, rankings.unit))
-    first = order[rankings.starts[:-1]]
+    first = _first_of_each(rankings, np.where(eligible, rankings.best_probability, -1.0))
     return np.where(eligible[first], first, -1)
+
+
+def _first_of_each(rankings: Rankings, value: Numbers) -> Index:
+    """Row of highest value of each unit, the cheapest of equals."""
+    order = np.lexsort((rankings.cost_ms, -value, rankings.unit))
+    return order[rankings.starts[:-1]]
 
 
 def _budgeted(value: Numbers, budget: Budget, traffic: Numbers | None) -> Numbers:

@@ -1,7 +1,8 @@
 """Expected latency of every arm on every chipset, learned from a sparse table: a hierarchical Gaussian process.
 
 log latency(chipset, model, arm) = level + Σ f_k + noise, each f_k a Gaussian process whose covariance is a product of
-kernels on the three axes (`ml.kernels`). Computation: the population terms go through inducing cells (Nyström), the
+kernels on the three axes (`ml.kernels`). What coverage short of full is expected to cost (`ml.coverage_prior`) is taken off
+every latency first and put back at the end. Computation: the population terms go through inducing cells (Nyström), the
 local terms are exact within each model, so that cost is linear in the number of models:
 
     y_m = Φ_m w + e_m,  w ~ N(0, I),  e_m ~ N(0, A_m),  A_m = K_m − Φ_m Φ_mᵀ + noise    (the full residual)
@@ -23,6 +24,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ml.coverage_prior import partial_log_cost
 from ml.features import Matrix
 from ml.kernels import Cells, Covariance, Space
 from ml.measured import Measured, by_model, distinct, joined, merged, unit_rows
@@ -56,11 +58,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """Cells that are asked again and again, with what of their posterior no measurement changes."""
+    """Cells that are asked again and again, with what of their posterior no measurement changes. `partial` is the log cost
+    of their coverage.
+    """
 
     cells: Cells
     parts: tuple[Part, ...]
     covariance: Covariance
+    partial: Numbers
 
 
 @dataclass(frozen=True)
@@ -181,18 +186,20 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         check_is_fitted(self, "weights_")
         space, covariance = self._reach(X)
         cells = space.codes(X)
-        return Panel(cells, tuple(self._parts(cells, X.units() if units is None else units, covariance)), covariance)
+        parts = tuple(self._parts(cells, X.units() if units is None else units, covariance))
+        return Panel(cells, parts, covariance, partial_log_cost(X))
 
     def posterior(self, X: Table | Panel, units: Index | None = None) -> Posterior:
         """Joint posterior of the cells of each unit (default: each chipset and model). A unit is of one model."""
         check_is_fitted(self, "weights_")
         if isinstance(X, Panel):
-            return self._posterior(X.cells, X.parts, X.covariance)
+            return self._posterior(X.cells, X.parts, X.covariance, X.partial)
         space, covariance = self._reach(X)
         cells = space.codes(X)
-        return self._posterior(cells, self._parts(cells, X.units() if units is None else units, covariance), covariance)
+        parts = self._parts(cells, X.units() if units is None else units, covariance)
+        return self._posterior(cells, parts, covariance, partial_log_cost(X))
 
-    def _posterior(self, cells: Cells, parts: Iterable[Part], covariance: Covariance) -> Posterior:
+    def _posterior(self, cells: Cells, parts: Iterable[Part], covariance: Covariance, partial: Numbers) -> Posterior:
         mean, sd = np.zeros(len(cells.arm)), np.zeros(len(cells.arm))
         groups: dict[int, list[UnitGroup]] = {}
         for part in parts:
@@ -205,7 +212,7 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
             UnitGroup(np.concatenate([unit.rows for unit in same]), np.concatenate([unit.covariance for unit in same]))
             for _, same in sorted(groups.items())
         ]
-        return Posterior(mean, sd, tuple(stacked))
+        return Posterior(mean + partial, sd, tuple(stacked))
 
     def _project(self, asked: Cells, part: Part, covariance: Covariance) -> tuple[Numbers, Matrix, Matrix]:
         """Mean of one model's cells; columns whose products its own measurements take from their covariance, and
@@ -237,7 +244,7 @@ class LatencyModel(RegressorMixin, BaseEstimator):  # type: ignore[misc] # sciki
         noise = np.full(len(X), self.noise_sd**2) if noise_var is None else np.asarray(noise_var, dtype=np.float64)
         if not (np.isfinite(log_ms).all() and (noise > 0).all()):
             raise ValueError("every row needs a finite log latency and a positive noise variance")
-        return merged(Measured(self.space_.codes(X), log_ms, noise))
+        return merged(Measured(self.space_.codes(X), log_ms - partial_log_cost(X), noise))
 
     def _choose_population(self, measured: Cells, known: Cells) -> Population:
         """One cell of each (chipset, arm), measured ones first, then random measured cells.

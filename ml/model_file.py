@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ml.array_file import Kind, packed, unpacked
+from ml.coverage_prior import COVERAGE, LOG_COST
 from ml.features import CATEGORY_WEIGHT, CHIP_LENGTHS, MODEL_LENGTHS, Encoder
 from ml.kernels import TERMS, Cells, Space
 from ml.latency import LatencyModel
@@ -26,8 +27,8 @@ FEATURES: Final = ("chip_coordinates", "model_coordinates", "families", "tasks",
 
 
 def feature_digest() -> str:
-    """Digest of what a model's numbers depend on beside its data: the kernel terms and the scales of features."""
-    scales = [dict(CHIP_LENGTHS), CATEGORY_WEIGHT, dict(MODEL_LENGTHS)]
+    """Digest of what a model's numbers depend on beside its data: kernel terms, scales of features, costs of coverage."""
+    scales = [dict(CHIP_LENGTHS), CATEGORY_WEIGHT, dict(MODEL_LENGTHS), COVERAGE, LOG_COST]
     text = json.dumps([[term.label for term in TERMS], *scales], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

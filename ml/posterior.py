@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,16 +21,32 @@ class UnitGroup(NamedTuple):
     covariance: Stack
 
 
+class Joint(NamedTuple):
+    """Whole units of one model: `rows` (n,) and their covariance (n, n), across units as well."""
+
+    rows: Index
+    covariance: Stack
+
+
 @dataclass(frozen=True)
 class Posterior:
     """Posterior of log latency (log ms) at n cells: `mean`, `sd` (n,), and the units' covariances.
 
     Every row is in exactly one unit. `sd` is that of the cell's true log latency, without the noise of one reading.
+    `across` makes the covariances across the units of a model, one after the other: all at once they may not fit.
     """
 
     mean: Numbers
     sd: Numbers
     groups: tuple[UnitGroup, ...]
+    across: Callable[[], Iterable[Joint]] | None = None
+
+    def joints(self) -> Iterator[Joint]:
+        """Every row in exactly one; each unit by itself where nothing across units is known."""
+        if self.across is not None:
+            yield from self.across()
+        else:
+            yield from (Joint(*unit) for group in self.groups for unit in zip(*group, strict=True))
 
     def best(self) -> NDArray[np.bool_]:
         """Marks the arm of lowest posterior mean of every unit (of equals the first)."""
@@ -50,10 +66,11 @@ class Posterior:
         return chance if allowed is None else np.where(allowed, chance, 0.0)
 
     def expected_excess(self, cap: float, draws: int = 256, allowed: NDArray[np.bool_] | None = None) -> Numbers:
-        """E[min(cost ÷ best − 1, cap)] of serving each arm, against the unit's allowed arms."""
+        """E[min(cost ÷ best − 1, cap)] of serving each arm, against the unit's allowed arms; the cap where there is none."""
         excess = np.zeros(len(self.mean))
         for group, sample in self._samples(draws, allowed):
-            ratio = np.expm1(np.minimum(sample - sample.min(axis=2, keepdims=True), 50.0))
+            best = sample.min(axis=2, keepdims=True)
+            ratio = np.expm1(np.minimum(sample - np.where(np.isinf(best), 0.0, best), 50.0))
             excess[group.rows] = np.minimum(ratio, cap).mean(axis=1)
         return excess
 

@@ -10,22 +10,28 @@ from ml.explore import Budget, eligible_arms, likeliest_challenger
 from ml.limits import Exclusion
 from ml.rankings import Rankings
 from ml.table import Index, Numbers
+from ml.worth import UNHEARD_LEADER, most_worth
 
-UNHEARD_LEADER: Final = 0.05
-"""Regret to expect, beyond what the posterior says, of a leader that nobody has reported: it may be wrong altogether."""
+RECKONED: Final = 0.85
+"""Share of the devices that go where a report is worth most. The others are drawn: what the posterior is sure of is now and
+then wrong. Chosen by the adaptive protocol on releases 0.56.0 and 0.60.0 of AI Hub."""
 TRICKLE: Final = 0.1
 """What the surest unit is worth measuring, as a share of the mean: sure units are now and then wrong."""
 
 
 def probes(rankings: Rankings, count: int, rng: np.random.Generator) -> Index:
-    """Rows for `count` devices that were sent out to measure, drawn by what knowing more can pay.
+    """Rows for `count` devices that were sent out to measure: where a report is worth most, and drawn by what may be lost.
 
-    A unit's device measures its leader or the likeliest challenger, whichever is less certain; a leader that nobody
+    Of a drawn unit the device measures its leader or the likeliest challenger, whichever is less certain; a leader that nobody
     has reported comes first. Beside the units stand the (model, arm) pairs that no class has reported: one report of
     them tells something about every class, so that what they may gain is summed over all.
     """
+    reckoned = most_worth(rankings, round(RECKONED * count), rankings.excluded == Exclusion.NONE.value)
     rows, value = (np.concatenate(pair) for pair in zip(_by_unit(rankings), _by_new_pair(rankings), strict=True))
-    return rows[rng.choice(len(rows), count, replace=False, p=value / value.sum())]
+    value = np.bincount(rows, value, len(rankings.cells))
+    value[reckoned] = 0.0
+    drawn = rng.choice(len(value), count - len(reckoned), replace=False, p=value / value.sum())
+    return np.concatenate([reckoned, drawn])
 
 
 def _by_unit(rankings: Rankings) -> tuple[Index, Numbers]:

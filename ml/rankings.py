@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ml.limits import Exclusion
+from ml.posterior import Joint
 from ml.table import Index, Numbers, Table
 
 
@@ -49,7 +50,8 @@ class Rankings:
     `cells` (n rows), `mean` and `sd` of log latency (log ms), `cost_ms`, `reports`, `best_probability`, `regret`,
     `target_probability` (NaN without a target), `excluded` (`Exclusion` values), `caution` (log cost that an arm pays in
     the order for doubt: of its latency, of a model or of a graph in pieces that nobody measured), `measured` (model),
-    `unit` (n,) and `order`: row numbers, units together, best first, excluded last.
+    `unit` (n,) and `order`: row numbers, units together, best first, excluded last. `joints` makes the covariances of log
+    latency across units (`Posterior.joints`), for whoever explores.
     """
 
     cells: Table
@@ -65,6 +67,7 @@ class Rankings:
     measured: NDArray[np.bool_]
     unit: Index
     order: Index
+    joints: Callable[[], Iterable[Joint]]
 
     @cached_property
     def starts(self) -> Index:

@@ -88,6 +88,7 @@ def ranked(
         measured,
         unit,
         np.lexsort((candidates.arm, np.log(cost) + careful, ~allowed, unit)),
+        posterior.joints,
     )
 
 

@@ -19,6 +19,7 @@ from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
+from ml.coverage_prior import partial_log_cost
 from ml.features import Matrix
 from ml.kernels import TERMS, Cells, Space
 from ml.table import Numbers, Table, TableError, decision_subset, read_table
@@ -68,7 +69,8 @@ class Evidence:
         by_pair = Cells(pairs // width, np.zeros_like(pairs), pairs % width)
         self.tables = [_outer(chip[t.chipset], by_pair.chipset) * _outer(arm[t.arm], by_pair.arm) for t in self.terms]
         self.models = {name: _outer(kernel, cells.model) for name, kernel in model.items()}
-        self.centred = table.log_ms[order] - table.log_ms.mean()
+        log_ms = table.log_ms - partial_log_cost(table)
+        self.centred = log_ms[order] - log_ms.mean()
         self.noise = noise_sd**2
         self.centre = np.log([prior.variances.get(term.label, prior.other) for term in self.terms])
         self.log_sd = prior.log_sd

@@ -121,6 +121,7 @@ def _heated(rankings: Rankings, factor: Numbers, doubt: Numbers, apart: Marks) -
         best_probability=np.where(apart, posterior.best_probability(allowed=allowed), rankings.best_probability),
         regret=np.where(apart, posterior.expected_excess(REGRET_CAP, allowed=allowed), rankings.regret),
         order=order,
+        joints=posterior.joints,
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from ml.coverage_prior import coverage_log_cost
 from ml.kernels import TERMS, Covariance, Space
 from ml.latency import LatencyModel
 from ml.refit import Evidence, refit
@@ -214,3 +215,12 @@ def test_models_are_told_apart_by_parameters_and_by_layers_of_their_files() -> N
 def test_the_order_of_rows_does_not_move_coordinates(some_aihub: Table) -> None:
     shuffled = some_aihub.take(np.random.default_rng(2).permutation(len(some_aihub)))
     assert np.array_equal(Space.of(some_aihub).model_coordinates, Space.of(shuffled).model_coordinates)
+
+
+def test_a_graph_in_pieces_is_expected_slower_until_it_was_measured() -> None:
+    names = {"chipset": ["a", "a", "b", "b"], "model": ["m"] * 4, "arm": ["x.tflite.npu", "y.tflite.npu"] * 2}
+    cells = Table.of({**names, "latency_ms": [2.0] * 4, "coverage": [1.0, np.nan, 1.0, 0.92]})
+    guessed = LatencyModel().fit(cells.take(np.arange(3)), universe=cells).predict(cells)
+    assert guessed[3] - guessed[2] == pytest.approx(coverage_log_cost(np.array([0.92]))[0], abs=0.05)
+    known = LatencyModel(noise_sd=1e-3).fit(cells).predict(cells)
+    assert np.allclose(known, np.log(2.0), atol=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ml.caution import MIN_UNITS, RISKY_LOG_COST, UNPROVEN_LOG_COST, caution
-from ml.coverage_prior import coverage_log_cost
+from ml.coverage_prior import coverage_log_cost, main
 from ml.limits import CellFacts, Exclusion, Limits, exclusions, wilson_lower
 from ml.posterior import Posterior, UnitGroup
 from ml.rankings import Rankings
@@ -255,3 +256,15 @@ def test_partial_coverage_costs_before_anything_is_measured() -> None:
     cost = coverage_log_cost(np.array([1.0, 0.97, 0.92, 0.75, 0.1, np.nan]))
     assert (np.diff(cost[:5]) >= 0).all()
     assert (cost[0], cost[5]) == (0.0, 0.0)
+
+
+def test_the_command_tells_what_partly_delegated_cells_came_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(
+        "chipset,model,arm,latency_ms,coverage\n"
+        "a,m,int8.tflite.x,3,1\na,m,fp16.tflite.x,3,1\na,m,fp32.tflite.x,9,0.92\nb,m,int8.tflite.x,1,0.5\nb,m,fp16.tflite.x,1,0.5\n"
+    )
+    assert main([str(tmp_path / "t.csv")]) == 0
+    assert capsys.readouterr().out == "0.90 to 0.95: 3.00 × in the median of 1 cells\n"
+    assert main([str(tmp_path / "none.csv")]) == 1

@@ -39,6 +39,7 @@ def splits_of(arms: Sequence[str], latency_ms: Sequence[float], sd: float = 0.02
         np.ones(count, np.bool_),
         np.zeros(count, np.intp),
         np.argsort(mean),
+        tuple,
     )
     return explore(rankings)
 
