@@ -42,7 +42,7 @@ def always_int8(question: Question) -> Numbers:
 def full_coverage(question: Question) -> Numbers:
     """An arm with at least 95 % of its layers on the NPU, the best on average of several.
 
-    It reads the coverage in the test cell's own profile, which no other method sees.
+    It reads the coverage in the test cell's own profile, as the estimator does and no other baseline.
     """
     coverage = question.cells.number.get("coverage", np.ones(len(question.cells)))
     return best_on_average(question) + LAST * ~(coverage >= FULL_COVERAGE)
