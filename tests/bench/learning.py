@@ -1,7 +1,8 @@
 """What learning costs: `python -m tests.bench.learning [--most 100]`.
 
 Fit and predict of the latency model on AI Hub's table, CPU of one thread and peak memory, each size in a process of its
-own; beside it scikit-learn's ridge regression on the same rows, one column a chipset, model, arm and model with arm.
+own; beside it scikit-learn's ridge regression on the same rows, one column a chipset, model, arm and model with arm. And what
+it takes to say where a fleet that measured the table explores next.
 
 1 × is the table, about 12,000 cells. 10 × has ten times its models, each under ten names with latencies that differ.
 100 × is that table with ten reports of every cell: a fleet's data grow by reports, and reports of a cell are one
@@ -24,8 +25,10 @@ from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
 import ml.datasets
+from ml.explore import explore
 from ml.latency import LatencyModel
 from ml.protocols import hidden
+from ml.recommend import recommend
 from ml.table import Numbers, Table, decision_subset, read_table
 from tests.bench.goals import at_most
 from tests.bench.stage import machine
@@ -80,6 +83,16 @@ def cost(names: int, reports: int) -> Cost:
     return Cost(len(table), fitted - started, predicted - fitted, ridge_s, peak_mb)
 
 
+def exploring() -> float:
+    """CPU seconds to say where a fleet that measured the table should look next."""
+    table = decision_subset(read_table(AIHUB))
+    with threadpool_limits(1):
+        rankings = recommend(table, hidden(table), reports=np.ones(len(table), np.intp))
+        started = time.process_time()
+        explore(rankings)
+    return time.process_time() - started
+
+
 def _ridge(table: Table, log_ms: Numbers, cells: Table) -> Numbers:
     encoder = OneHotEncoder()
     known = encoder.fit_transform(_columns(table))
@@ -108,6 +121,7 @@ def main() -> None:
         )
     first = costs[1].fit_s + costs[1].predict_s
     print(f"fit and predict of the table: {first:.2f} CPU s, {at_most(first, GOAL_S, 's')}")
+    print(f"where to explore next: {exploring():.2f} CPU s more")
     print(f"peak memory on the table: {costs[1].peak_mb:.0f} MiB, {at_most(costs[1].peak_mb, GOAL_MB, 'MiB')}")
     if 10 in costs:
         growth = (costs[10].fit_s + costs[10].predict_s) / first
