@@ -11,6 +11,7 @@ import pytest
 from builders import make_model_json, make_variant
 from operating import Operator
 from sqlalchemy import Engine
+from tflite_builder import one_operation
 
 from service import clock
 from service.artifacts.receiving import PREFIX
@@ -51,10 +52,11 @@ def test_a_file_that_no_revision_names_goes_after_the_grace(engine: Engine, stor
 def test_files_of_variants_and_golden_references_stay_also_of_old_revisions(
     engine: Engine, store: ArtifactStore, operator: Operator
 ) -> None:
-    old, new, inputs, outputs = (uploaded(engine, store, name) for name in (b"old", b"new", b"inputs", b"outputs"))
+    files = one_operation(0), one_operation(1)
+    old, new, inputs, outputs = (uploaded(engine, store, payload) for payload in (*files, b"inputs", b"outputs"))
     golden = {"input_sha256": inputs, "output_sha256": outputs, "tolerance": 0.1}
-    for sha256 in (old, new):
-        variants = [make_variant("int8", sha256=sha256, size_bytes=3)]
+    for sha256, payload in zip((old, new), files, strict=True):
+        variants = [make_variant("fp32", sha256=sha256, size_bytes=len(payload))]
         model = make_model_json(variants=variants, golden=golden)
         assert operator.send("PUT", "/v1/models/camera/segmentation", model).status_code == 200
     figures = figures_of(prune(engine, store, clock.now() + 2 * GRACE))
