@@ -54,11 +54,6 @@ class Cohort:
     expected: float
     score: float
 
-    @property
-    def risk_ratio(self) -> float:
-        """Failures over expected failures."""
-        return self.failed / self.expected
-
 
 @dataclass(frozen=True)
 class Trials:
