@@ -17,13 +17,16 @@ from service.cli.remote import Refused, Remote, stated_token
 
 
 def lint(folder: Path) -> bool:
-    """Check every policy of the folder, without any server; True where all would be taken."""
+    """Check every policy of the folder, without any server; True where all would be taken.
+
+    A folder without any is wrong: whoever checks before a merge has named another than they meant.
+    """
     found = [(file, _wrong(file)) for file in policy_files(folder)]
     for file, wrong in found:
         typer.echo(f"{file.path}: {wrong or 'ok'}")
     if not found:
         typer.echo(f"no policies (*.yaml) in {folder}")
-    return all(wrong is None for _, wrong in found)
+    return bool(found) and all(wrong is None for _, wrong in found)
 
 
 def pull(server: str, folder: Path) -> bool:

@@ -102,7 +102,8 @@ def test_lint_names_file_line_and_column_without_a_server(tmp_path: Path) -> Non
     assert "named for 'gallery'" in gallery
     assert good.endswith("good.yaml: ok")
     (tmp_path / "empty").mkdir()
-    assert "no policies" in run("lint", tmp_path / "empty")[1]
+    code, told = run("lint", tmp_path / "empty")
+    assert (code, "no policies" in told) == (1, True)
     assert run("lint", tmp_path / "emtpy")[0] == 2
 
 
