@@ -29,7 +29,8 @@ NnfleetError
     ├── UnknownFlag
     ├── UnknownRevision
     ├── UnknownSimulation
-    └── UnknownRollout
+    ├── UnknownRollout
+    └── UnknownFinding
 """
 
 from __future__ import annotations
@@ -259,3 +260,9 @@ class UnknownRollout(NotKnown):
     """No rollout of that number."""
 
     code = "unknown-rollout"
+
+
+class UnknownFinding(NotKnown):
+    """No detector ever saw anything of that id."""
+
+    code = "unknown-finding"

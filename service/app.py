@@ -11,6 +11,7 @@ from service.api import (
     decide,
     devices,
     exports,
+    findings,
     health,
     ofrep,
     openapi,
@@ -47,7 +48,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> Flask:
     app.extensions["nnfleet"] = make_services(settings, engine or make_engine(settings))
     for module in (
         devices, telemetry, decide, ofrep, exports, openapi, policies, revisions, releases, quarantines, rollouts, simulations, audit,
-        watch, health, artifacts, pages,
+        findings, watch, health, artifacts, pages,
     ):  # fmt: skip
         app.register_blueprint(module.blueprint)
     visitor.set_up(app, settings)

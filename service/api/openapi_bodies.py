@@ -191,6 +191,7 @@ PARAMETERS: Final[dict[Route, list[dict[str, Any]]]] = {
         _asked("release", {"type": "integer", "minimum": 1})
     ],
     ("GET", "/v1/audit"): [_asked("after", {"type": "integer", "minimum": 0, "maximum": 2_147_483_647})],
+    ("GET", "/v1/findings"): [_asked("seen", {"enum": ["now", "ever"]})],
     ("GET", "/v1/revisions"): [
         _asked("kind", {"enum": list(Kind)}),
         _asked("state", {"enum": list(State)}),

@@ -113,6 +113,8 @@ ACCESS: Final[Mapping[str, Access]] = {
     "rollouts.get_rollout": VIEW_ALL,
     "rollouts.act": RELEASE,
     "audit.list_audit": VIEW_ALL,
+    "findings.list_findings": VIEW_ALL,
+    "findings.get_finding": VIEW_ALL,
     "watch.list_jobs": VIEW_ALL,
     "watch.health": VIEW_ALL,
     "console.static": OPEN,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import Session, col
+from sqlmodel import Session, col, select
 
 from service.store.tables import FindingRow
 
@@ -48,6 +48,13 @@ def _upsert(name: str, finding: Told, now: datetime, recommendation: int | None)
     new = {"id": name, "name": finding["name"], "soc": finding["soc"], "first_seen": now, "looks": 1} | seen
     again = seen | {"looks": FindingRow.looks + 1}
     return insert(FindingRow).values(**new).on_conflict_do_update(index_elements=["id"], set_=again)
+
+
+def page(session: Session, ever: bool, size: int) -> Sequence[FindingRow]:
+    """Those that the newest look saw, or all there `ever` were; the present ones first, then by windows."""
+    query = select(FindingRow) if ever else select(FindingRow).where(FindingRow.present)
+    order = col(FindingRow.present).desc(), col(FindingRow.windows).desc(), col(FindingRow.id)
+    return session.exec(query.order_by(*order).limit(size)).all()
 
 
 def finding(session: Session, name: str) -> FindingRow | None:
