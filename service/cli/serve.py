@@ -48,6 +48,7 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
         check_places(settings)
         _migrate_unless_away(settings)
         with running_processes(settings, host=host, port=port, workers=workers, kind=kind) as running:
+            stop = _interrupted()  # before it says that it serves: who reads that may stop it at once
             typer.echo(f"nnfleet serves on {running.url}, console {running.url}/console/")
             typer.echo(
                 f"management token: {'from NNFLEET_MANAGE_TOKEN' if stated_manage_token() else folder / 'manage-token'}"
@@ -56,7 +57,7 @@ def serve(host: str, port: int, workers: int, data: Path | None, kind: WebServer
             if _nobody(settings):
                 command = f"nnfleet user create NAME --role admin{f' --data {data}' if data else ''}"
                 typer.echo(f"nobody can sign in to the console yet; in another terminal: {command}")
-            return _until_interrupted(running)
+            return _until_interrupted(running, stop)
 
 
 def wait_for_interrupt() -> None:
@@ -71,8 +72,7 @@ def _interrupted() -> threading.Event:
     return stop
 
 
-def _until_interrupted(running: Running) -> bool:
-    stop = _interrupted()
+def _until_interrupted(running: Running, stop: threading.Event) -> bool:
     while not stop.wait(_WATCH_S):
         if running.died():
             log.error("server-ended", codes=[process.poll() for process in running.processes])
